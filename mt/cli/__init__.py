@@ -1,0 +1,1 @@
+"""A file per command; the only place that prints or ends the process."""

@@ -1,0 +1,536 @@
+"""The config: every setting with its type, default and meaning, and the reading of config files.
+
+What a setting does is written where it is used; here is only what it may be.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from mt.errors import UserError
+from mt.strict_yaml import KeyPath, parse_yaml, read_yaml
+
+# The keys at fault, first the one to point at, and what is wrong.
+Mistake = tuple[tuple[str, ...], str]
+
+
+class Interval(NamedTuple):
+    """Every so many steps or epochs."""
+
+    count: int
+    unit: Literal["step", "epoch"]
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.unit}{'s' if self.count != 1 else ''}"
+
+
+def parse_interval(text: str) -> Interval:
+    """`Interval` of "500 steps", "1 epoch" or "500"; ValueError for anything else."""
+    found = re.fullmatch(r"(\d+)\s*(step|epoch)?s?", text.strip())
+    if not found or int(found[1]) < 1:
+        raise ValueError('expected a number of steps or epochs, as in "500 steps" or "1 epoch"')
+    return Interval(int(found[1]), "epoch" if found[2] == "epoch" else "step")
+
+
+def _interval_text(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError('expected a number of steps or epochs, as in "500 steps" or "1 epoch"')
+    return str(parse_interval(str(value)))
+
+
+IntervalText = Annotated[str, BeforeValidator(_interval_text)]
+Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
+Positive = Annotated[int, Field(gt=0)]
+Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+
+
+class Section(BaseModel):
+    """A part of the config. Unknown keys and wrong types are mistakes; nothing is coerced."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def mistakes(self) -> Iterator[Mistake]:
+        """What is wrong between settings that are each right on their own."""
+        yield from ()
+
+
+class DataConfig(Section):
+    """Where the sentence pairs come from."""
+
+    source: str | None = Field(
+        default=None, description="Hub id, a local file, or `phrasebook` (built in)"
+    )
+    subset: str | None = Field(
+        default=None, description="Hub config name, as en-it; found the other way round too"
+    )
+    revision: str | None = Field(default=None, description="commit or tag of a Hub data set")
+    src: Language = Field(description="source language, as the corpus names it")
+    tgt: Language = Field(description="target language, as the corpus names it")
+    train: str | None = Field(default=None, description="training file, instead of source")
+    valid: str | None = Field(default=None, description="validation file, instead of a split")
+    test: str | None = Field(default=None, description="test file, instead of a split")
+    valid_size: float = Field(
+        default=0.1, ge=0, description="share of the pairs (under 1) or their number (1 and more)"
+    )
+    test_size: float = Field(default=0.0, ge=0, description="the same for the test split")
+    max_length: int = Field(
+        default=350, ge=3, description="tokens a side, SOS and EOS included; longer pairs are left out"
+    )
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if self.src == self.tgt:
+            yield ("tgt", "src"), f"is the same as data.src ({self.src}); translation needs two"
+        if self.source is None and self.train is None:
+            yield ("source",), "is missing: a Hub id, a file, or phrasebook (the built-in corpus)"
+        if self.source is not None and self.train is not None:
+            yield ("train", "source"), "and data.source are both given; keep one of them"
+        for key in ("valid_size", "test_size"):
+            size = getattr(self, key)
+            if size > 1 and size != int(size):
+                yield (key,), f"({size}) must be a fraction under 1 or a whole number of pairs"
+        fractions = [s for s in (self.valid_size, self.test_size) if s < 1]
+        if sum(fractions) >= 1:
+            yield (
+                ("test_size", "valid_size"),
+                f"and data.valid_size together ({sum(fractions):g}) leave nothing to train on",
+            )
+
+
+class TokenizerConfig(Section):
+    """How sentences become tokens."""
+
+    kind: Literal["word"] = Field(default="word", description="what a token is")
+    min_frequency: Positive = Field(
+        default=2, description="words seen less often than this in training are unknown"
+    )
+    vocab_size: int = Field(
+        default=30000, ge=5, description="at most so many tokens, the four special ones included"
+    )
+
+
+class ModelConfig(Section):
+    """The Transformer (Vaswani et al. 2017, section 3)."""
+
+    implementation: Literal["native", "torch"] = Field(
+        default="native", description="this project's layers, or torch.nn.TransformerEncoder/Decoder"
+    )
+    num_layers: Positive = Field(default=6, description="layers of encoder and decoder each")
+    encoder_layers: Positive | None = Field(default=None, description="instead of num_layers")
+    decoder_layers: Positive | None = Field(default=None, description="instead of num_layers")
+    d_model: Positive = Field(default=512, description="width of the model")
+    num_heads: Positive = Field(default=8, description="attention heads; divides d_model")
+    d_ff: Positive = Field(default=2048, description="inner width of the feed-forward layers")
+    dropout: Fraction = Field(default=0.1, description="on embeddings, sublayers and attention")
+    norm: Literal["pre", "post"] = Field(
+        default="pre", description="layer norm before each sublayer, or after its residual sum"
+    )
+    activation: Literal["relu", "gelu"] = Field(default="relu", description="in the feed-forward")
+    attention_bias: bool = Field(default=False, description="biases in the attention projections")
+    tie_embeddings: Literal["none", "decoder", "all"] = Field(
+        default="none",
+        description="share the output layer with the target embedding, or with both embeddings",
+    )
+    init: Literal["xavier_normal", "xavier_uniform"] = Field(
+        default="xavier_normal", description="how matrices start (Glorot and Bengio 2010)"
+    )
+
+    @property
+    def depth(self) -> tuple[int, int]:
+        """Layers of the encoder and of the decoder."""
+        return self.encoder_layers or self.num_layers, self.decoder_layers or self.num_layers
+
+    def mistakes(self) -> Iterator[Mistake]:
+        d, h = self.d_model, self.num_heads
+        if d % h:
+            low, high = d // h * h, (d // h + 1) * h
+            near = f"{low} or {high}" if low else str(high)
+            yield (
+                ("d_model", "num_heads"),
+                f"({d}) must be divisible by model.num_heads ({h}); nearest: {near}",
+            )
+        if d % 2:
+            yield ("d_model",), f"({d}) must be even: positions are pairs of sine and cosine"
+        if self.implementation == "torch" and not self.attention_bias:
+            yield (
+                ("attention_bias", "implementation"),
+                "must be true with model.implementation torch: its attention has biases",
+            )
+
+
+class KeepConfig(Section):
+    """Which checkpoints stay on disk."""
+
+    last: Positive = Field(default=2, description="the newest so many")
+    best: Annotated[int, Field(ge=0)] = Field(default=1, description="the best so many")
+
+
+class EarlyStoppingConfig(Section):
+    """Stop when validation no longer improves."""
+
+    metric: Literal["loss", "bleu", "chrf"] = Field(default="loss", description="what to watch")
+    patience: Positive = Field(default=5, description="validations without a gain before stopping")
+    min_delta: Annotated[float, Field(ge=0)] = Field(default=0.0, description="smallest gain")
+
+
+class TrainingConfig(Section):
+    """How the model is trained."""
+
+    epochs: Positive | None = Field(
+        default=None, description="passes over the training pairs; 20 if max_steps is not set either"
+    )
+    max_steps: Positive | None = Field(default=None, description="stop after so many updates")
+    batch_size: Positive | None = Field(
+        default=None, description="pairs a step; 8 if batch_tokens is not set either"
+    )
+    batch_tokens: Positive | None = Field(
+        default=None,
+        description="instead of batch_size: source or target tokens a step, padding included, "
+        "whichever side is longer",
+    )
+    accumulate: Positive = Field(default=1, description="micro-batches a step")
+    optimizer: Literal["adam", "adamw"] = Field(default="adam", description="Adam or AdamW")
+    lr: float = Field(default=1e-4, gt=0, description="learning rate, at its highest")
+    betas: Annotated[list[Fraction], Field(min_length=2, max_length=2)] = Field(
+        default=[0.9, 0.999], description="Adam's decay rates"
+    )
+    eps: float = Field(default=1e-9, gt=0, description="Adam's epsilon")
+    weight_decay: float = Field(
+        default=0.0, ge=0, description="AdamW's decay of matrices; norms, biases, embeddings spared"
+    )
+    schedule: Literal["constant", "inverse_sqrt", "cosine", "linear"] = Field(
+        default="constant", description="the learning rate after the warm-up"
+    )
+    warmup_steps: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="steps in which the learning rate rises from 0 to lr"
+    )
+    label_smoothing: Fraction = Field(
+        default=0.1, description="probability mass given to all tokens alike (Szegedy et al. 2016)"
+    )
+    clip_norm: float | None = Field(
+        default=1.0, gt=0, description="largest norm of the gradient; null for no clipping"
+    )
+    precision: Literal["auto", "fp32", "bf16"] = Field(
+        default="auto", description="bf16 autocast on a GPU that has it, else fp32"
+    )
+    validate_every: IntervalText = Field(default="1 epoch", description="N steps or N epochs")
+    save_every: IntervalText = Field(default="1 epoch", description="N steps or N epochs")
+    log_every: Positive = Field(default=10, description="steps between two points of a curve")
+    bleu_samples: Annotated[int, Field(ge=0)] = Field(
+        default=200, description="validation sentences decoded for BLEU and chrF; 0 for none"
+    )
+    keep: KeepConfig = Field(default=KeepConfig(), description="checkpoints that stay")
+    early_stopping: EarlyStoppingConfig | None = Field(
+        default=None, description="stop when validation no longer improves"
+    )
+
+    @property
+    def max_epochs(self) -> int | None:
+        """The number of epochs after which training ends, None for no limit."""
+        return 20 if self.epochs is None and self.max_steps is None else self.epochs
+
+    @property
+    def pairs_per_batch(self) -> int | None:
+        """Pairs in a micro-batch, None if the batch is measured in tokens."""
+        return 8 if self.batch_size is None and self.batch_tokens is None else self.batch_size
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if self.batch_size is not None and self.batch_tokens is not None:
+            yield (
+                ("batch_tokens", "batch_size"),
+                "and training.batch_size are both given; set one of them to null",
+            )
+        if self.schedule == "inverse_sqrt" and not self.warmup_steps:
+            yield (
+                ("warmup_steps", "schedule"),
+                "must be 1 or more with schedule inverse_sqrt: it falls from the end of the warm-up",
+            )
+        if self.max_steps is not None and self.warmup_steps >= self.max_steps:
+            yield (
+                ("warmup_steps", "max_steps"),
+                f"({self.warmup_steps}) must be under training.max_steps ({self.max_steps})",
+            )
+        if self.weight_decay and self.optimizer == "adam":
+            yield (
+                ("weight_decay", "optimizer"),
+                f"({self.weight_decay:g}) needs training.optimizer adamw",
+            )
+        stopping = self.early_stopping
+        if stopping and stopping.metric != "loss" and not self.bleu_samples:
+            yield (
+                ("early_stopping.metric", "bleu_samples"),
+                f"({stopping.metric}) needs training.bleu_samples of 1 or more",
+            )
+
+
+class DecodingConfig(Section):
+    """How translations are searched for."""
+
+    max_length_ratio: float = Field(
+        default=2.0, gt=0, description="longest output: so many times the source, and 10 tokens more"
+    )
+
+
+class Config(Section):
+    """A whole run: the data, the model, its training, and how it will translate."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="of runs/<name> and weights/<name>"
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
+        default=42, description="of initial weights, data order and dropout"
+    )
+    device: str = Field(
+        default="auto",
+        pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$",
+        description="auto, cpu, cuda, cuda:N or mps",
+    )
+    data: DataConfig
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+    decoding: DecodingConfig = DecodingConfig()
+
+    sections: ClassVar[tuple[str, ...]] = ("data", "tokenizer", "model", "training", "decoding")
+
+    def mistakes(self) -> Iterator[Mistake]:
+        for section in self.sections:
+            for keys, message in getattr(self, section).mistakes():
+                yield tuple(f"{section}.{key}" for key in keys), message
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
+    """The config in the YAML file `path`, with `section.key=value` overrides laid over it.
+
+    A file without `name` is named after itself. Raises `UserError` with every mistake in it:
+    the line, the key, the value, what was expected and the nearest valid name.
+    """
+    data, lines = read_yaml(path)
+    if data is None:
+        raise UserError(f"{path.absolute()}: the config is empty")
+    if not isinstance(data, dict):
+        raise UserError(f"{path.absolute()}: expected `key: value` lines, found a {_kind(data)}")
+    data.setdefault("name", path.stem)
+    places: dict[str, str] = {_dotted(key): f"line {line}" for key, line in lines.items()}
+    for override in overrides:
+        _apply_override(data, override, places)
+    return _validate(data, places, str(path))
+
+
+def config_from_dict(data: dict[str, Any], where: str) -> Config:
+    """The config in `data`, checked as `load_config` does; `where` names it in messages."""
+    return _validate(data, {}, where)
+
+
+def dump_config(config: Config) -> str:
+    """The resolved config as YAML that `load_config` reads back to an equal one."""
+    return yaml.safe_dump(config.model_dump(), sort_keys=False, allow_unicode=True)
+
+
+def differences(old: Config, new: Config) -> list[str]:
+    """Settings in which two configs differ, as "model.d_model: 32 -> 64" lines."""
+    flat_old, flat_new = _flat(old.model_dump()), _flat(new.model_dump())
+    return [
+        f"{key}: {_show(flat_old.get(key))} -> {_show(flat_new.get(key))}"
+        for key in sorted(flat_old.keys() | flat_new.keys())
+        if flat_old.get(key) != flat_new.get(key)
+    ]
+
+
+def _apply_override(data: dict[str, Any], override: str, places: dict[str, str]) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", key):
+        raise UserError(f"--set {override}: expected section.key=value, as in --set training.lr=1e-4")
+    value, _ = parse_yaml(text, f"--set {override}")
+    *parents, last = key.split(".")
+    section = data
+    for parent in parents:
+        if not isinstance(section.get(parent), dict):
+            section[parent] = {}
+        section = section[parent]
+    section[last] = value
+    places[key] = f"--set {override}"
+
+
+def _validate(data: dict[str, Any], places: dict[str, str], where: str) -> Config:
+    """Builds the config, or raises with all mistakes: those of single keys, then those between."""
+    found: dict[str, str] = {}
+    remaining = data
+    config = None
+    while config is None:
+        try:
+            config = Config.model_validate(remaining)
+        except ValidationError as error:
+            new = {_dotted(_real_path(e["loc"])): _explain(e) for e in error.errors()}
+            if not new.keys() - found.keys():
+                break
+            found.update(new)
+            remaining = _without(remaining, found)
+    if config is not None:
+        for keys, message in config.mistakes():
+            if not any(_overlaps(key, bad) for key in keys for bad in found):
+                found[keys[0]] = message
+    if found:
+        raise UserError(_report(found, places, where))
+    assert config is not None
+    return config
+
+
+def _report(found: dict[str, str], places: dict[str, str], where: str) -> str:
+    def line(key: str) -> str:
+        place = places.get(key)
+        # A key that is absent has no line; its section has.
+        return f"{place}: {key} {found[key]}" if place else f"{key} {found[key]}"
+
+    def order(key: str) -> tuple[int, str]:
+        place = places.get(key, "")
+        return (int(place[5:]) if place.startswith("line ") else 10**9, key)
+
+    lines = [line(key) for key in sorted(found, key=order)]
+    if len(lines) == 1:
+        return f"{where}: {lines[0]}"
+    return "\n  ".join([f"{where}: {len(lines)} mistakes", *lines])
+
+
+def _explain(error: Any) -> str:
+    """What is wrong with one key, in words; `error` is pydantic's."""
+    kind, value, context = error["type"], error["input"], error.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown_key(_real_path(error["loc"]))
+    if kind == "missing":
+        return "is missing"
+    if kind == "value_error":
+        return f"({_show(value)}): {context['error']}"
+    expected = {
+        "int_type": "expected a whole number",
+        "int_from_float": "expected a whole number",
+        "float_type": "expected a number",
+        "finite_number": "expected a finite number",
+        "bool_type": "expected true or false",
+        "string_type": "expected text; put it in quotes",
+        "list_type": "expected a list",
+        "model_type": "expected a section of `key: value` lines",
+        "model_attributes_type": "expected a section of `key: value` lines",
+        "dict_type": "expected a section of `key: value` lines",
+        "greater_than": "must be greater than {gt:g}",
+        "greater_than_equal": "must be {ge:g} or more",
+        "less_than": "must be less than {lt:g}",
+        "less_than_equal": "must be {le:g} or less",
+        "too_short": "expected {min_length} values",
+        "too_long": "expected {max_length} values",
+    }.get(kind)
+    if expected is not None:
+        return f"({_show(value)}): {expected.format(**context)}"
+    if kind == "literal_error":
+        valid = re.findall(r"'([^']+)'", context["expected"])
+        return f"({_show(value)}): expected {_one_of(valid)}{_nearest(str(value), valid)}"
+    if kind == "string_pattern_mismatch":
+        return f"({_show(value)}): {_pattern_hint(_real_path(error['loc']))}"
+    return f"({_show(value)}): {error['msg']}"
+
+
+def _pattern_hint(path: KeyPath) -> str:
+    hints = {
+        "name": "expected a plain folder name: letters, digits, dot, dash and underscore",
+        "device": "expected auto, cpu, cuda, cuda:N or mps",
+    }
+    return hints.get(str(path[-1]), "expected a language code: letters, digits, dash, underscore")
+
+
+def _unknown_key(path: KeyPath) -> str:
+    *parents, last = map(str, path)
+    siblings = list(_fields(parents))
+    near = _nearest(last, siblings)
+    elsewhere = [s for s in Config.sections if s not in parents and last in _fields([s])]
+    if not near and elsewhere:
+        near = f"; did you mean {elsewhere[0]}.{last}?"
+    return f"is not a key{near}" if near else f"is not a key; known here: {', '.join(siblings)}"
+
+
+def _fields(parents: list[str]) -> dict[str, Any]:
+    model: Any = Config
+    for parent in parents:
+        annotation = model.model_fields[parent].annotation
+        options = getattr(annotation, "__args__", (annotation,))
+        model = next(o for o in options if isinstance(o, type) and issubclass(o, BaseModel))
+    return dict(model.model_fields)
+
+
+def _real_path(location: KeyPath) -> KeyPath:
+    """The path of a key without the marks that pydantic adds for members of a union."""
+    path: list[str | int] = []
+    data: Any = Config
+    for part in location:
+        fields = data.model_fields if isinstance(data, type) else {}
+        path.append(part)
+        if part not in fields:
+            break
+        annotation = fields[str(part)].annotation
+        options = getattr(annotation, "__args__", (annotation,))
+        data = next((o for o in options if isinstance(o, type) and issubclass(o, Section)), None)
+        if data is None:
+            break
+    return tuple(path)
+
+
+def _nearest(word: str, valid: list[str]) -> str:
+    near = difflib.get_close_matches(word, valid, n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _one_of(values: list[str]) -> str:
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+def _without(data: Any, bad: dict[str, str], at: str = "") -> Any:
+    if not isinstance(data, dict):
+        return data
+    kept = {}
+    for key, value in data.items():
+        path = f"{at}.{key}" if at else str(key)
+        if path not in bad:
+            kept[key] = _without(value, bad, path)
+    if not at:  # required keys that are at fault need a stand-in for the checks that follow
+        kept.setdefault("name", "config")
+        section = kept.setdefault("data", {})
+        if isinstance(section, dict):
+            for key, stand_in in (("src", "en"), ("tgt", "it")):
+                if f"data.{key}" in bad:
+                    section.setdefault(key, stand_in)
+    return kept
+
+
+def _overlaps(key: str, bad: str) -> bool:
+    return key == bad or key.startswith(f"{bad}.") or bad.startswith(f"{key}.")
+
+
+def _flat(data: Any, at: str = "") -> dict[str, Any]:
+    if not isinstance(data, dict):
+        return {at: data}
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        flat.update(_flat(value, f"{at}.{key}" if at else key))
+    return flat
+
+
+def _dotted(path: KeyPath) -> str:
+    return ".".join(map(str, path))
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _kind(value: Any) -> str:
+    return {list: "list", str: "text"}.get(type(value), type(value).__name__)

@@ -1,0 +1,1 @@
+"""Search over a model's state, and the Translator: strings to strings."""

@@ -1,0 +1,1 @@
+"""Validation loss, and scores of translations through sacrebleu."""

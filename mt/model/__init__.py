@@ -1,0 +1,1 @@
+"""Tensors only, never a string: attention, layers, the Transformer, the torch-backed one."""

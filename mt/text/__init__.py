@@ -1,0 +1,1 @@
+"""Strings only: corpus readers, cleaning, splits, tokenizers, detokenizing, the phrasebook."""

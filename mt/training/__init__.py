@@ -1,0 +1,1 @@
+"""Loss, optimizer and schedule, checkpoints, metrics log and the Trainer."""
