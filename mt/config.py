@@ -24,11 +24,11 @@ Mistake = tuple[tuple[str, ...], str]
 class Interval(NamedTuple):
     """Every so many steps or epochs."""
 
-    count: int
+    number: int
     unit: Literal["step", "epoch"]
 
     def __str__(self) -> str:
-        return f"{self.count} {self.unit}{'s' if self.count != 1 else ''}"
+        return f"{self.number} {self.unit}{'s' if self.number != 1 else ''}"
 
 
 def parse_interval(text: str) -> Interval:
@@ -61,11 +61,80 @@ class Section(BaseModel):
         yield from ()
 
 
+class CleaningConfig(Section):
+    """Which pairs are left out of training; blank sides always are. Each rule counts what it drops.
+
+    Text is always normalised the same way in training and translation: that is no setting.
+    Validation and test files of their own are taken whole: only unreadable and blank rows go.
+    """
+
+    max_characters: Positive | None = Field(
+        default=5000, description="longest side, in characters; null for no limit"
+    )
+    max_ratio: float | None = Field(
+        default=6.0,
+        gt=1,
+        description="how many times longer, in characters, one side may be than the other "
+        "(30 characters of difference are always allowed); null for no limit",
+    )
+    identical: bool = Field(
+        default=True,
+        description="drop untranslated pairs: both sides the same, in six words or more",
+    )
+    wrong_script: bool = Field(
+        default=True,
+        description="drop pairs with a side mostly in letters that its language is not written in; "
+        "off for languages not in the table of mt/text/scripts.py",
+    )
+    broken_characters: bool = Field(
+        default=True, description="drop pairs with U+FFFD, the mark of a letter that was lost"
+    )
+    duplicates: bool = Field(
+        default=True, description="drop repetitions of a pair: same source and same target text"
+    )
+    leaks: bool = Field(
+        default=False,
+        description="drop training pairs whose source text is also in a given valid or test file; "
+        "they are counted in the leak report either way",
+    )
+
+
+class SourceConfig(Section):
+    """One of several corpora."""
+
+    source: str | None = Field(default=None, description="as data.source")
+    src_file: str | None = Field(
+        default=None, description="instead of source: source text, a sentence a line"
+    )
+    tgt_file: str | None = Field(default=None, description="its translation, line for line")
+    subset: str | None = Field(default=None, description="as data.subset; that one if not given")
+    revision: str | None = Field(default=None, description="as data.revision, for this source")
+    weight: float = Field(
+        default=1.0,
+        gt=0,
+        le=1000,
+        description="how many times its training pairs are taken: 2 takes each twice, 0.5 takes "
+        "half of them, chosen by content",
+    )
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if (self.src_file is None) != (self.tgt_file is None):
+            given, other = ("src", "tgt") if self.tgt_file is None else ("tgt", "src")
+            yield (f"{given}_file", f"{other}_file"), f"needs {other}_file beside it"
+        elif (self.source is None) == (self.src_file is None):
+            yield ("source", "src_file"), "or src_file and tgt_file must be given, not both"
+
+
+Sources = str | list[str | SourceConfig]
+
+
 class DataConfig(Section):
     """Where the sentence pairs come from."""
 
-    source: str | None = Field(
-        default=None, description="Hub id, a local file, or `phrasebook` (built in)"
+    source: Sources | None = Field(
+        default=None,
+        description="Hub id, local file, common prefix of two text files, folder, or `phrasebook` "
+        "(built in); or a list of them, each a name or {source: ..., weight: ...}",
     )
     subset: str | None = Field(
         default=None, description="Hub config name, as en-it; found the other way round too"
@@ -73,15 +142,37 @@ class DataConfig(Section):
     revision: str | None = Field(default=None, description="commit or tag of a Hub data set")
     src: Language = Field(description="source language, as the corpus names it")
     tgt: Language = Field(description="target language, as the corpus names it")
-    train: str | None = Field(default=None, description="training file, instead of source")
-    valid: str | None = Field(default=None, description="validation file, instead of a split")
-    test: str | None = Field(default=None, description="test file, instead of a split")
+    src_column: str | None = Field(
+        default=None, description="column of the source text, if not named after its language"
+    )
+    tgt_column: str | None = Field(
+        default=None, description="column of the target text, if not named after its language"
+    )
+    train: Sources | None = Field(default=None, description="training files, instead of source")
+    valid: Sources | None = Field(
+        default=None, description="validation file, taken whole, instead of a split"
+    )
+    test: Sources | None = Field(
+        default=None, description="test file, taken whole, instead of a split"
+    )
     valid_size: float = Field(
-        default=0.1, ge=0, description="share of the pairs (under 1) or their number (1 and more)"
+        default=0.1,
+        ge=0,
+        description="share of the pairs (under 1) or their number (1 and more); not used where the "
+        "corpus has a validation split of its own",
     )
     test_size: float = Field(default=0.0, ge=0, description="the same for the test split")
+    group_by: str | None = Field(
+        default=None,
+        description="column that names the document or book of a pair: none is in two splits",
+    )
     max_length: int = Field(
-        default=350, ge=3, description="tokens a side, SOS and EOS included; longer pairs are left out"
+        default=350,
+        ge=3,
+        description="tokens a side, SOS and EOS included; longer pairs are left out",
+    )
+    cleaning: CleaningConfig = Field(
+        default=CleaningConfig(), description="which pairs are left out"
     )
 
     def mistakes(self) -> Iterator[Mistake]:
@@ -91,6 +182,16 @@ class DataConfig(Section):
             yield ("source",), "is missing: a Hub id, a file, or phrasebook (the built-in corpus)"
         if self.source is not None and self.train is not None:
             yield ("train", "source"), "and data.source are both given; keep one of them"
+        if (self.src_column is None) != (self.tgt_column is None):
+            given, other = ("src", "tgt") if self.tgt_column is None else ("tgt", "src")
+            yield (f"{given}_column", f"{other}_column"), f"needs data.{other}_column beside it"
+        for key in ("source", "train", "valid", "test"):
+            sources = getattr(self, key)
+            if isinstance(sources, list) and not sources:
+                yield (key,), "is an empty list"
+            for number, item in enumerate(sources if isinstance(sources, list) else [], 1):
+                for _, message in item.mistakes() if isinstance(item, SourceConfig) else ():
+                    yield (key,), f"(item {number} of the list): {message}"
         for key in ("valid_size", "test_size"):
             size = getattr(self, key)
             if size > 1 and size != int(size):
@@ -106,20 +207,46 @@ class DataConfig(Section):
 class TokenizerConfig(Section):
     """How sentences become tokens."""
 
-    kind: Literal["word"] = Field(default="word", description="what a token is")
+    kind: Literal["word", "bpe", "unigram"] = Field(
+        default="word", description="what a token is: a word, or a piece of one"
+    )
     min_frequency: Positive = Field(
-        default=2, description="words seen less often than this in training are unknown"
+        default=2,
+        description="words (bpe: pairs of pieces) seen less often than this are not learnt",
     )
     vocab_size: int = Field(
         default=30000, ge=5, description="at most so many tokens, the four special ones included"
     )
+    shared: bool = Field(
+        default=False, description="one vocabulary for both languages; bpe and unigram only"
+    )
+    bpe_dropout: Fraction = Field(
+        default=0.0, description="share of merges left out at random in training; bpe only"
+    )
+    casing: Literal["keep", "lower", "true"] = Field(
+        default="keep",
+        description="capitals as written, none (put back in the output), or only those of names",
+    )
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if self.kind != "bpe" and self.bpe_dropout:
+            yield ("bpe_dropout", "kind"), f"needs tokenizer.kind: bpe (it is {self.kind})"
+        if self.kind == "word" and self.shared:
+            yield ("shared", "kind"), "needs tokenizer.kind: bpe or unigram (it is word)"
+        if self.kind != "word" and self.vocab_size < 300:
+            yield (
+                ("vocab_size", "kind"),
+                f"({self.vocab_size}): must be 300 or more for {self.kind}, of which 260 are the "
+                "special tokens and the bytes",
+            )
 
 
 class ModelConfig(Section):
     """The Transformer (Vaswani et al. 2017, section 3)."""
 
     implementation: Literal["native", "torch"] = Field(
-        default="native", description="this project's layers, or torch.nn.TransformerEncoder/Decoder"
+        default="native",
+        description="this project's layers, or torch.nn.TransformerEncoder/Decoder",
     )
     num_layers: Positive = Field(default=6, description="layers of encoder and decoder each")
     encoder_layers: Positive | None = Field(default=None, description="instead of num_layers")
@@ -183,7 +310,8 @@ class TrainingConfig(Section):
     """How the model is trained."""
 
     epochs: Positive | None = Field(
-        default=None, description="passes over the training pairs; 20 if max_steps is not set either"
+        default=None,
+        description="passes over the training pairs; 20 if max_steps is not set either",
     )
     max_steps: Positive | None = Field(default=None, description="stop after so many updates")
     batch_size: Positive | None = Field(
@@ -249,7 +377,7 @@ class TrainingConfig(Section):
         if self.schedule == "inverse_sqrt" and not self.warmup_steps:
             yield (
                 ("warmup_steps", "schedule"),
-                "must be 1 or more with schedule inverse_sqrt: it falls from the end of the warm-up",
+                "must be 1 or more with schedule inverse_sqrt, which falls from its end",
             )
         if self.max_steps is not None and self.warmup_steps >= self.max_steps:
             yield (
@@ -273,7 +401,9 @@ class DecodingConfig(Section):
     """How translations are searched for."""
 
     max_length_ratio: float = Field(
-        default=2.0, gt=0, description="longest output: so many times the source, and 10 tokens more"
+        default=2.0,
+        gt=0,
+        description="longest output: so many times the source, and 10 tokens more",
     )
 
 
@@ -346,7 +476,9 @@ def differences(old: Config, new: Config) -> list[str]:
 def _apply_override(data: dict[str, Any], override: str, places: dict[str, str]) -> None:
     key, equals, text = override.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", key):
-        raise UserError(f"--set {override}: expected section.key=value, as in --set training.lr=1e-4")
+        raise UserError(
+            f"--set {override}: expected section.key=value, as in --set training.lr=1e-4"
+        )
     value, _ = parse_yaml(text, f"--set {override}")
     *parents, last = key.split(".")
     section = data
@@ -445,7 +577,7 @@ def _pattern_hint(path: KeyPath) -> str:
 
 def _unknown_key(path: KeyPath) -> str:
     *parents, last = map(str, path)
-    siblings = list(_fields(parents))
+    siblings = _fields(parents)
     near = _nearest(last, siblings)
     elsewhere = [s for s in Config.sections if s not in parents and last in _fields([s])]
     if not near and elsewhere:
@@ -453,30 +585,30 @@ def _unknown_key(path: KeyPath) -> str:
     return f"is not a key{near}" if near else f"is not a key; known here: {', '.join(siblings)}"
 
 
-def _fields(parents: list[str]) -> dict[str, Any]:
-    model: Any = Config
+def _section(parent: type[Section], key: str) -> type[Section] | None:
+    """The class of the section under `key`, None if that is not a section."""
+    field = parent.model_fields.get(key)
+    if field is None:
+        return None
+    options = getattr(field.annotation, "__args__", (field.annotation,))
+    return next((o for o in options if isinstance(o, type) and issubclass(o, Section)), None)
+
+
+def _fields(parents: list[str]) -> list[str]:
+    section: type[Section] = Config
     for parent in parents:
-        annotation = model.model_fields[parent].annotation
-        options = getattr(annotation, "__args__", (annotation,))
-        model = next(o for o in options if isinstance(o, type) and issubclass(o, BaseModel))
-    return dict(model.model_fields)
+        section = _section(section, parent) or section
+    return list(section.model_fields)
 
 
 def _real_path(location: KeyPath) -> KeyPath:
     """The path of a key without the marks that pydantic adds for members of a union."""
-    path: list[str | int] = []
-    data: Any = Config
-    for part in location:
-        fields = data.model_fields if isinstance(data, type) else {}
-        path.append(part)
-        if part not in fields:
-            break
-        annotation = fields[str(part)].annotation
-        options = getattr(annotation, "__args__", (annotation,))
-        data = next((o for o in options if isinstance(o, type) and issubclass(o, Section)), None)
-        if data is None:
-            break
-    return tuple(path)
+    section: type[Section] | None = Config
+    for depth, part in enumerate(location):
+        if section is None:
+            return location[:depth]
+        section = _section(section, str(part))
+    return location
 
 
 def _nearest(word: str, valid: list[str]) -> str:
@@ -533,4 +665,4 @@ def _show(value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    return {list: "list", str: "text"}.get(type(value), type(value).__name__)
+    return "list" if isinstance(value, list) else "text"

@@ -1,0 +1,103 @@
+"""`mt evaluate`: translates a test set and scores it; scores alone on stdout."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mt.cli.translate import Notes, add_model_options, load_translator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mt.evaluation.evaluate import TestSet
+    from mt.evaluation.scores import Score
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `evaluate` to the commands."""
+    parser = commands.add_parser(
+        "evaluate",
+        help="BLEU and chrF of a model, or of translations in a file",
+        description="Translates the test split of a model (or its valid split, if it has no test "
+        "split; or --src) and prints BLEU and chrF against the references, with the sacrebleu "
+        "signatures. With --hyp and --ref it scores translations that are there already.",
+    )
+    add_model_options(parser)
+    parser.add_argument("--split", choices=("test", "valid"), help="which held-out pairs")
+    parser.add_argument("--src", metavar="FILE", help="sentences to translate, with --ref")
+    parser.add_argument("--ref", metavar="FILE", help="their references, line for line")
+    parser.add_argument("--hyp", metavar="FILE", help="translations to score, instead of --src")
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help="where src, ref, hyp and scores.json go (default: in the model folder)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Scores; 0 when there is a score."""
+    from mt.evaluation.scores import score
+
+    _check(arguments)
+    if arguments.hyp:
+        from mt.cli.lines import read_lines
+
+        hypotheses = read_lines(Path(arguments.hyp))
+        scores = score(hypotheses, read_lines(Path(arguments.ref)))
+        _show(f"{arguments.hyp}, {len(hypotheses):,} sentences", scores)
+        return 0
+    return _evaluate_model(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    from mt.errors import UserError
+
+    given = {name for name in ("src", "ref", "hyp") if getattr(arguments, name)}
+    if given and (arguments.split or given not in ({"src", "ref"}, {"hyp", "ref"})):
+        raise UserError("give --split, or --src with --ref, or --hyp with --ref")
+
+
+def _evaluate_model(arguments: argparse.Namespace) -> int:
+    from mt.evaluation.evaluate import write_results
+    from mt.evaluation.scores import score
+    from mt.storage.model_folder import find_model
+
+    folder = find_model(arguments.model)
+    config = folder.read_config()
+    test_set = _test_set(arguments, folder, config)
+    translator = load_translator(arguments)
+    translations = translator.translate(test_set.sources, arguments.batch_size)
+    hypotheses = [translation.text for translation in translations]
+    scores = score(hypotheses, test_set.references)
+    output = Path(arguments.output or folder.path / "evaluation" / test_set.name)
+    write_results(output, test_set, hypotheses, scores, (config.data.src, config.data.tgt))
+    _show(f"{folder.path}, {test_set.name}, {len(hypotheses):,} sentences", scores)
+    notes = Notes(translator.source_limit)
+    notes.take(translations)
+    notes.say()
+    return 0
+
+
+def _test_set(arguments: argparse.Namespace, folder: Any, config: Any) -> TestSet:
+    from mt.cli.lines import read_lines
+    from mt.errors import UserError
+    from mt.evaluation.evaluate import TestSet, held_out
+
+    if not arguments.src:
+        return held_out(folder, config, arguments.split)
+    sources, references = read_lines(Path(arguments.src)), read_lines(Path(arguments.ref))
+    if len(sources) != len(references):
+        raise UserError(
+            f"{arguments.src} has {len(sources):,} lines, {arguments.ref} has {len(references):,}: "
+            "they must be line for line"
+        )
+    return TestSet(Path(arguments.src).stem, sources, references)
+
+
+def _show(what: str, scores: Mapping[str, Score]) -> None:
+    print(what)
+    for result in scores.values():
+        print(result)

@@ -1,0 +1,90 @@
+"""The `mt` command: finds the subcommand, and turns every ending into an exit status.
+
+Nothing heavy is imported here: `mt --help` and usage errors answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+
+from mt import __version__
+from mt.cli import evaluate, train, translate
+from mt.cli.parser import Parser
+from mt.errors import RunError, UserError
+
+OK, FAILED, MISTAKE = 0, 1, 2
+
+
+def build_parser() -> Parser:
+    """The parser of all commands."""
+    parser = Parser(
+        prog="mt",
+        description="Trains translation models from one config file and translates with them.",
+        epilog="`mt COMMAND --help` tells more.",
+    )
+    parser.add_argument("--version", action="version", version=f"mt {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    for command in (train, translate, evaluate):
+        command.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; 0 on success, 1 if it failed, 2 for a mistake of the user."""
+    _use_utf8()
+    try:
+        parsed = build_parser().parse_args(arguments)
+        status: int = parsed.run(parsed)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has gone, as in `mt translate … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else FAILED
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return 128 + signal.SIGINT
+    except UserError as error:
+        return _fail(str(error), MISTAKE)
+    except RunError as error:
+        return _fail(str(error), FAILED)
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        return _fail(f"{error.strerror or error}{where and ':'}{where}", FAILED)
+    except Exception as error:
+        return _fail(f"{_memory_advice(error) or _bug(error)}", FAILED)
+
+
+def _fail(message: str, status: int) -> int:
+    if os.environ.get("MT_DEBUG") == "1":
+        raise  # the one being handled, with its trace
+    print(f"mt: {message}", file=sys.stderr)
+    return status
+
+
+def _memory_advice(error: Exception) -> str | None:
+    text = str(error).lower()
+    if not (isinstance(error, MemoryError) or "out of memory" in text or "can't allocate" in text):
+        return None
+    return (
+        "out of memory: lower training.batch_size or training.batch_tokens (training.accumulate "
+        "makes up for it), data.max_length, or the model's d_model and num_layers. "
+        "Earlier checkpoints are as they were"
+    )
+
+
+def _bug(error: Exception) -> str:
+    return (
+        f"this should not have happened: {type(error).__name__}: {error}. "
+        "MT_DEBUG=1 shows where; please report it"
+    )
+
+
+def _use_utf8() -> None:
+    """UTF-8 whatever the locale says, and LF line ends."""
+    for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")

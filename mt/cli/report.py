@@ -1,0 +1,48 @@
+"""What the commands say on stderr while they work, and where else it goes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tqdm import tqdm
+
+log = logging.getLogger("mt")
+
+
+class _StderrHandler(logging.Handler):
+    """Lines that do not tear a progress bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tqdm.write(self.format(record), file=sys.stderr)
+        sys.stderr.flush()
+
+
+def start_logging() -> None:
+    """Messages of the package to stderr, one plain line each; those of libraries only if dire."""
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    if not log.handlers:
+        log.addHandler(_StderrHandler())
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    if not sys.stderr.isatty():
+        os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    for name in ("datasets", "huggingface_hub", "sacrebleu", "filelock", "urllib3", "httpx"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+@contextmanager
+def logging_to(path: Path) -> Iterator[None]:
+    """The same messages, with the time, appended to a file."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%Y-%m-%d %H:%M:%S"))
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        handler.close()

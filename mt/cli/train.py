@@ -1,0 +1,175 @@
+"""`mt train`: trains the model of a config file, or goes on where it stopped."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mt.training.run import Run
+    from mt.training.trainer import Trainer
+
+SECONDS_BETWEEN_LINES = 10.0  # of progress, where there is no terminal
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `train` to the commands."""
+    parser = commands.add_parser(
+        "train",
+        help="train a model from a config file; the same command again resumes",
+        description="Trains the model that a config file describes. Given again, the same command "
+        "goes on where the run stopped.",
+    )
+    parser.add_argument("--config", required=True, metavar="FILE", help="the config, a YAML file")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="overrides",
+        help="a setting to lay over the file, as training.lr=1e-4; may be repeated",
+    )
+    parser.add_argument(
+        "--restart",
+        action="store_true",
+        help="begin anew; an earlier run of this name is moved aside, not deleted",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
+    from mt.config import load_config
+
+    config = load_config(Path(arguments.config), arguments.overrides)
+
+    from mt.cli.report import log, logging_to, start_logging
+    from mt.training.run import Run, move_aside
+
+    start_logging()
+    if arguments.restart:
+        for moved in move_aside(config.name):
+            log.info("earlier run moved to %s", moved)
+    training = Run(config)
+    try:
+        with logging_to(training.runs_folder / "train.log"):
+            return _run(training, arguments)
+    finally:
+        training.close()
+
+
+def _run(training: Run, arguments: argparse.Namespace) -> int:
+    from mt.cli.report import log
+    from mt.training.plan import describe
+
+    trainer = training.trainer
+    for line in describe(training):
+        log.info("%s", line)
+    if training.resumed_from is not None:
+        log.info("resuming %s after step %s", training.folder.path, f"{training.resumed_from:,}")
+    if trainer.done:
+        log.info("nothing left to do: raise training.epochs or max_steps, or give --restart")
+        return 0
+    with _stopping(trainer) as received:
+        _train(trainer)
+    _close(training, arguments, received)
+    return 128 + received[0] if received else 0
+
+
+def _train(trainer: Trainer) -> None:
+    from tqdm import tqdm
+
+    line = _Lines(trainer)
+    bar = tqdm(
+        total=trainer.total_steps,
+        initial=trainer.progress.step,
+        unit=" steps",
+        disable=not sys.stderr.isatty(),
+        dynamic_ncols=True,
+    )
+    with bar:
+        for result in trainer.fit():
+            line.count(result)
+            bar.update()
+            if bar.disable:
+                line.say_now_and_then()
+            else:
+                bar.set_postfix_str(line.figures(), refresh=False)
+
+
+class _Lines:
+    """The figures of the steps since they were last said."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self.trainer = trainer
+        self.first_step, self.began = trainer.progress.step, time.monotonic()
+        self._restart()
+
+    def _restart(self) -> None:
+        self.loss, self.tokens, self.since = 0.0, 0, time.monotonic()
+
+    def count(self, result: Any) -> None:
+        if result.finite:
+            self.loss += result.loss
+        self.tokens += result.tokens
+
+    def figures(self) -> str:
+        rate = self.tokens / max(time.monotonic() - self.since, 1e-9)
+        return f"loss {self.loss / max(self.tokens, 1):.3f}   {rate:,.0f} tokens/s"
+
+    def say_now_and_then(self) -> None:
+        from mt.cli.report import log
+        from mt.training.plan import spell_seconds
+
+        if time.monotonic() - self.since < SECONDS_BETWEEN_LINES:
+            return
+        step, total = self.trainer.progress.step, self.trainer.total_steps
+        pace = (time.monotonic() - self.began) / (step - self.first_step)
+        left = spell_seconds(pace * (total - step))
+        log.info("step %s of %s: %s   %s left", f"{step:,}", f"{total:,}", self.figures(), left)
+        self._restart()
+
+
+@contextmanager
+def _stopping(trainer: Trainer) -> Iterator[list[int]]:
+    """SIGINT and SIGTERM finish the step and save; a second one ends the process at once."""
+    received: list[int] = []
+
+    def handle(number: int, _frame: object) -> None:
+        if received:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        received.append(number)
+        trainer.stop_requested = True
+
+    before = {n: signal.signal(n, handle) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _close(training: Run, arguments: argparse.Namespace, received: list[int]) -> None:
+    from mt.cli.report import log
+
+    trainer, folder = training.trainer, training.folder.path
+    if received and not trainer.done:
+        overrides = "".join(f" --set {text}" for text in arguments.overrides)
+        log.info(
+            "stopped and saved after step %s; go on with: mt train --config %s%s",
+            f"{trainer.progress.step:,}", arguments.config, overrides,
+        )  # fmt: skip
+        return
+    progress = trainer.progress
+    if progress.step < trainer.total_steps:
+        log.info("stopped early: no gain in %s validations", progress.stale)
+    if progress.best_step is not None:
+        log.info("best at step %s, kept in %s", f"{progress.best_step:,}", folder)
+    log.info("done: %s steps; now: mt translate --model %s", f"{progress.step:,}", folder)

@@ -1,0 +1,211 @@
+"""`mt translate`: sentences, a file, standard input or a prompt; translations alone on stdout."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mt.decoding.translator import Translation, Translator
+
+MOST_NOTES = 20  # of one kind; the rest is counted
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `translate` to the commands."""
+    parser = commands.add_parser(
+        "translate",
+        help="translate sentences, a file, standard input, or at a prompt",
+        description="Translates with the newest model in weights/, or the one named. One line in "
+        "gives one line out. Without sentences or --input it reads standard input, or asks for "
+        "sentences at a terminal. A sentence that begins with a dash goes after --.",
+    )
+    parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help="what to translate")
+    add_model_options(parser)
+    parser.add_argument("--input", metavar="FILE", help="a text file, line by line; - for stdin")
+    parser.add_argument("--output", metavar="FILE", help="where translations go, instead of stdout")
+    parser.set_defaults(run=run)
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which model translates, and how."""
+    parser.add_argument(
+        "--model", metavar="NAME|DIR", help="a name in weights/ or a folder (default: the newest)"
+    )
+    parser.add_argument(
+        "--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)"
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=_positive,
+        default=64,
+        metavar="N",
+        help="sentences at once; changes the speed, not the translations (default: 64)",
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of 1 or more, not {text}")
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Translates; 0 when every line was."""
+    from mt.cli.lines import open_input, windows
+    from mt.errors import UserError
+
+    if arguments.sentences and arguments.input:
+        raise UserError("give either sentences or --input, not both")
+    if arguments.sentences:
+        source: Iterator[list[str]] = iter([[_text(word) for word in arguments.sentences]])
+        return _translate(arguments, source)
+    if arguments.input not in (None, "-"):
+        with open_input(Path(arguments.input)) as handle:
+            return _translate(arguments, windows(handle, str(Path(arguments.input).absolute())))
+    if arguments.input is None and sys.stdin.isatty():
+        return _prompt(load_translator(arguments))
+    return _translate(arguments, windows(sys.stdin.fileno(), "standard input"))
+
+
+def load_translator(arguments: argparse.Namespace) -> Translator:
+    """The translator that the options ask for. Raises UserError."""
+    from mt.errors import UserError
+
+    if not _is_device(arguments.device):
+        raise UserError(f"--device {arguments.device}: expected auto, cpu, cuda, cuda:N or mps")
+
+    from mt.cli.report import start_logging
+    from mt.decoding.translator import Translator
+    from mt.model.device import resolve_device
+    from mt.storage.model_folder import find_model
+
+    start_logging()
+    folder = find_model(arguments.model)
+    return Translator.load(folder, resolve_device(arguments.device))
+
+
+def _is_device(name: str) -> bool:
+    kind, colon, index = name.partition(":")
+    return kind in ("auto", "cpu", "cuda", "mps") and (not colon or index.isdecimal())
+
+
+def _text(argument: str) -> str:
+    """A sentence from the command line as the bytes that were typed, read as UTF-8."""
+    from mt.errors import UserError
+
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"the sentence {argument!a} is not UTF-8") from None
+
+
+def _translate(arguments: argparse.Namespace, source: Iterator[list[str]]) -> int:
+    translator = load_translator(arguments)
+    notes = Notes(translator.source_limit)
+    with _output(arguments.output) as write:
+        for sentences in source:
+            translations = translator.translate(sentences, arguments.batch_size)
+            notes.take(translations)
+            write("".join(f"{translation.text}\n" for translation in translations))
+    notes.say()
+    return 0
+
+
+@contextmanager
+def _output(path: str | None) -> Iterator[Callable[[str], object]]:
+    """Writes to stdout, or to a file that has its name only once it is complete."""
+    from mt.errors import UserError
+    from mt.storage.atomic import output_file
+
+    if path is None:
+
+        def write(text: str) -> None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+        yield write
+        return
+    target = Path(path)
+    if target.is_dir():
+        raise UserError(f"--output {target.absolute()} is a folder, not a file")
+    if not target.absolute().parent.is_dir():
+        raise UserError(f"--output {target.absolute()}: there is no such folder")
+    with output_file(target) as temporary:
+        file: IO[str]
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            yield file.write
+
+
+class Notes:
+    """What a person should know of translations, said once at the end, on stderr."""
+
+    def __init__(self, source_limit: int) -> None:
+        self.source_limit = source_limit
+        self.line = 0
+        self.unknown: dict[str, None] = {}
+        self.too_long: list[tuple[int, int]] = []
+        self.cut: list[int] = []
+
+    def take(self, translations: Sequence[Translation]) -> None:
+        """Notes what is worth noting of the next lines."""
+        for translation in translations:
+            self.line += 1
+            self.unknown.update(dict.fromkeys(translation.unknown))
+            if translation.source_limit is not None:
+                self.too_long.append((self.line, translation.source_tokens))
+            if translation.cut:
+                self.cut.append(self.line)
+
+    def say(self) -> None:
+        """Tells all notes."""
+        from mt.cli.report import log
+
+        if self.unknown:
+            log.info("unknown to the model: %s", _some(list(self.unknown)))
+        for line, tokens in self.too_long[:MOST_NOTES]:
+            log.info(
+                "line %s: %s tokens, over the model's limit of %s; the rest was not translated",
+                line, tokens, self.source_limit,
+            )  # fmt: skip
+        if len(self.too_long) > MOST_NOTES:
+            log.info("%s more lines were over the limit", len(self.too_long) - MOST_NOTES)
+        if self.cut:
+            log.info(
+                "cut at the longest allowed length, without an end: line %s",
+                _some([str(line) for line in self.cut]),
+            )
+
+
+def _some(words: list[str]) -> str:
+    more = f", and {len(words) - MOST_NOTES} more" if len(words) > MOST_NOTES else ""
+    return ", ".join(words[:MOST_NOTES]) + more
+
+
+def _prompt(translator: Translator) -> int:
+    """Asks for sentences until the end of input."""
+    import contextlib
+
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 - gives input() history and line editing
+    print("Type a sentence; Ctrl-D ends.", file=sys.stderr)
+    while True:
+        try:
+            sentence = input("> ")
+        except EOFError:
+            print(file=sys.stderr)
+            return 0
+        except UnicodeDecodeError:
+            print("that was not UTF-8", file=sys.stderr)
+            continue
+        notes = Notes(translator.source_limit)
+        translations = translator.translate([_text(sentence)])
+        notes.take(translations)
+        print(translations[0].text, flush=True)
+        notes.say()

@@ -1,0 +1,78 @@
+"""A batch: id tensors padded to the longest pair in it, and which of the places are real.
+
+Letters: B pairs, S source length, T target length, N real target tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mt.data.masks import padding_mask
+from mt.data.ragged import Ids
+from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Source `[SOS] … [EOS]`; target in `[SOS] …`, target out `… [EOS]`, shifted by one."""
+
+    src: Tensor  # (B, S)
+    src_padding: Tensor | None  # (B, S), True at padding; None when there is none
+    tgt_in: Tensor  # (B, T)
+    tgt_out: Tensor  # (B, T)
+    real: Tensor  # (N,) where tgt_out is not padding, as places in its B * T
+    real_places: int  # source and target places that are not padding
+
+    @property
+    def tokens(self) -> int:
+        """Real target tokens, EOS included: what the loss is over."""
+        return len(self.real)
+
+    @property
+    def places(self) -> int:
+        """Source and target places, padding included."""
+        return self.src.numel() + self.tgt_in.numel()
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on `device`."""
+        if device.type == "cpu":
+            return self
+        padding = self.src_padding
+        return replace(
+            self,
+            src=self.src.to(device, non_blocking=True),
+            src_padding=None if padding is None else padding.to(device, non_blocking=True),
+            tgt_in=self.tgt_in.to(device, non_blocking=True),
+            tgt_out=self.tgt_out.to(device, non_blocking=True),
+            real=self.real.to(device, non_blocking=True),
+        )
+
+
+def collate(src: Sequence[Ids], tgt: Sequence[Ids]) -> Batch:
+    """A batch of framed rows, both `[SOS] … [EOS]`."""
+    src_ids = pad(src)
+    tgt_in = pad([row[:-1] for row in tgt])
+    tgt_out = pad([row[1:] for row in tgt])
+    real = torch.nonzero(tgt_out.flatten() != PAD_ID).squeeze(1)
+    real_places = sum(map(len, src)) + len(real)
+    return Batch(src_ids, padding_mask(src_ids, PAD_ID), tgt_in, tgt_out, real, real_places)
+
+
+def pad(rows: Sequence[Ids]) -> Tensor:
+    """Rows of ids to one (B, longest) tensor of int64, padded on the right."""
+    padded = np.full((len(rows), max(map(len, rows))), PAD_ID, dtype=np.int64)
+    for row, ids in zip(padded, rows, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(padded)
+
+
+def frame(ids: Sequence[int] | Ids) -> Ids:
+    """`[SOS] ids [EOS]`."""
+    framed = np.empty(len(ids) + 2, dtype=np.int32)
+    framed[0], framed[1:-1], framed[-1] = SOS_ID, ids, EOS_ID
+    return framed

@@ -1,0 +1,91 @@
+"""Multi-head attention over the tokens themselves and over the memory, with cached keys, values.
+
+Letters: B pairs, T queries, S keys, D model, H heads, C = D / H channels of a head.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from mt.data.masks import causal_mask
+
+KeysValues = tuple[Tensor, Tensor]  # each (B, H, S, C)
+
+
+class FusedLinear(nn.Linear):
+    """`parts` projections D -> D side by side in one matrix product."""
+
+    def __init__(self, d_model: int, parts: int, bias: bool) -> None:
+        super().__init__(d_model, parts * d_model, bias=bias)
+        self.parts = parts
+
+
+class _Heads(nn.Module):
+    """What both kinds of attention share: splitting into heads, mixing, and the output matrix."""
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float, bias: bool) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.output = nn.Linear(d_model, d_model, bias=bias)
+
+    def split(self, x: Tensor) -> Tensor:
+        batch, length, width = x.shape
+        # (B, T, D) -> (B, T, H, C) -> (B, H, T, C)
+        return x.view(batch, length, self.num_heads, width // self.num_heads).transpose(1, 2)
+
+    def mix(
+        self, query: Tensor, keys_values: KeysValues, mask: Tensor | None, causal: bool = False
+    ) -> Tensor:
+        """softmax(QKᵀ / √C) V, heads joined (Vaswani et al. 2017, 3.2)."""
+        dropout = self.dropout if self.training else 0.0
+        mixed = F.scaled_dot_product_attention(
+            query, *keys_values, attn_mask=mask, dropout_p=dropout, is_causal=causal
+        )
+        # (B, H, T, C) -> (B, T, H, C) -> (B, T, D)
+        joined: Tensor = self.output(mixed.transpose(1, 2).flatten(2))
+        return joined
+
+
+class SelfAttention(_Heads):
+    """Tokens attend to tokens of their own side."""
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float, bias: bool) -> None:
+        super().__init__(d_model, num_heads, dropout, bias)
+        self.query_key_value = FusedLinear(d_model, 3, bias)
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """x (B, T, D), attention mask (B, 1, 1, T) or None, to (B, T, D): all see all."""
+        query, key, value = map(self.split, self.query_key_value(x).chunk(3, dim=-1))
+        return self.mix(query, (key, value), mask)
+
+    def continued(self, x: Tensor, past: KeysValues | None) -> tuple[Tensor, KeysValues]:
+        """x (B, T, D) after the tokens of `past`, none seeing a later one; and the longer past."""
+        query, key, value = map(self.split, self.query_key_value(x).chunk(3, dim=-1))
+        if past is None:
+            return self.mix(query, (key, value), None, causal=x.size(1) > 1), (key, value)
+        keys_values = torch.cat((past[0], key), dim=2), torch.cat((past[1], value), dim=2)
+        mask = None
+        if x.size(1) > 1:
+            mask = causal_mask(x.size(1), keys_values[0].size(2), x.device)
+        return self.mix(query, keys_values, mask), keys_values
+
+
+class CrossAttention(_Heads):
+    """Target tokens attend to the memory."""
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float, bias: bool) -> None:
+        super().__init__(d_model, num_heads, dropout, bias)
+        self.query = nn.Linear(d_model, d_model, bias=bias)
+        self.key_value = FusedLinear(d_model, 2, bias)
+
+    def keys_values(self, memory: Tensor) -> KeysValues:
+        """memory (B, S, D) to keys and values (B, H, S, C), the same for every target token."""
+        key, value = map(self.split, self.key_value(memory).chunk(2, dim=-1))
+        return key, value
+
+    def forward(self, x: Tensor, keys_values: KeysValues, mask: Tensor | None) -> Tensor:
+        """x (B, T, D) to (B, T, D), looking at the memory where mask (B, 1, 1, S) allows."""
+        return self.mix(self.split(self.query(x)), keys_values, mask)

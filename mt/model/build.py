@@ -1,0 +1,70 @@
+"""From a config to a model with its first weights; the one place where the config meets layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mt.config import ModelConfig
+from mt.model.attention import FusedLinear
+from mt.model.interface import TranslationModel
+from mt.model.torch_backed import TorchTransformer
+from mt.model.transformer import Transformer
+
+
+def build_model(
+    config: ModelConfig, src_vocab: int, tgt_vocab: int, seed: int = 0, init: bool = True
+) -> TranslationModel:
+    """A model on the CPU; its weights are a function of (config, vocabulary sizes, seed).
+
+    Without `init` they are whatever torch leaves there, for weights that are read from a file.
+    """
+    encoder_layers, decoder_layers = config.depth
+    common: dict[str, Any] = {
+        "encoder_layers": encoder_layers,
+        "decoder_layers": decoder_layers,
+        "d_model": config.d_model,
+        "num_heads": config.num_heads,
+        "d_ff": config.d_ff,
+        "dropout": config.dropout,
+        "norm": config.norm,
+        "activation": config.activation,
+        "tie_embeddings": config.tie_embeddings,
+    }
+    model: TranslationModel
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        if config.implementation == "native":
+            model = Transformer(
+                src_vocab, tgt_vocab, attention_bias=config.attention_bias, **common
+            )
+        else:
+            model = TorchTransformer(src_vocab, tgt_vocab, **common)
+        if init:
+            initialise(model, config.init)
+    return model
+
+
+def initialise(model: nn.Module, init: str) -> None:
+    """Draws every matrix by Glorot and Bengio 2010; matrices that are fused, each by itself."""
+    draw = {"xavier_normal": nn.init.xavier_normal_, "xavier_uniform": nn.init.xavier_uniform_}[
+        init
+    ]
+    fused: dict[int, int] = {}
+    for module in model.modules():
+        if isinstance(module, FusedLinear):
+            fused[id(module.weight)] = module.parts
+        elif isinstance(module, nn.MultiheadAttention):
+            fused[id(module.in_proj_weight)] = 3
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            part: Tensor
+            for part in parameter.detach().chunk(fused.get(id(parameter), 1)):
+                draw(part)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """How many numbers training changes; shared matrices count once."""
+    return sum(parameter.numel() for parameter in model.parameters())

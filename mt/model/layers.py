@@ -1,0 +1,108 @@
+"""Encoder and decoder layers: attention and feed-forward, each in a residual connection.
+
+Letters: B pairs, T target length, S source length, D model, F inner width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from torch import Tensor, nn
+
+from mt.model.attention import CrossAttention, KeysValues, SelfAttention
+
+Norm = Literal["pre", "post"]
+Activation = Literal["relu", "gelu"]
+
+
+class Residual(nn.Module):
+    """x + sublayer(x), with dropout and layer norm; the one place that knows pre from post.
+
+    Post-norm is Vaswani et al. 2017, 3.1; pre-norm is Xiong et al. 2020, figure 1b.
+    """
+
+    def __init__(self, d_model: int, dropout: float, norm: Norm) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.pre = norm == "pre"
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """x (B, T, D) to (B, T, D)."""
+        if self.pre:
+            return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]
+        return self.norm(x + self.dropout(sublayer(x)))  # type: ignore[no-any-return]
+
+
+class FeedForward(nn.Sequential):
+    """(B, T, D) -> (B, T, F) -> (B, T, D), each position by itself (Vaswani et al. 2017, 3.3)."""
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float, activation: Activation) -> None:
+        super().__init__(
+            nn.Linear(d_model, d_ff),
+            nn.ReLU() if activation == "relu" else nn.GELU(),
+            nn.Dropout(dropout),
+            nn.Linear(d_ff, d_model),
+        )
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float,
+        norm: Norm,
+        activation: Activation,
+        attention_bias: bool,
+    ) -> None:
+        super().__init__()
+        self.attention = SelfAttention(d_model, num_heads, dropout, attention_bias)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
+        self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(2))
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """x (B, S, D), attention mask (B, 1, 1, S) or None, to (B, S, D)."""
+        x = self.residuals[0](x, lambda y: self.attention(y, mask))
+        y: Tensor = self.residuals[1](x, self.feed_forward)
+        return y
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention over the tokens so far, attention over the memory, then feed-forward."""
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float,
+        norm: Norm,
+        activation: Activation,
+        attention_bias: bool,
+    ) -> None:
+        super().__init__()
+        self.attention = SelfAttention(d_model, num_heads, dropout, attention_bias)
+        self.cross_attention = CrossAttention(d_model, num_heads, dropout, attention_bias)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
+        self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(3))
+
+    def forward(
+        self, x: Tensor, past: KeysValues | None, memory: KeysValues, mask: Tensor | None
+    ) -> tuple[Tensor, KeysValues]:
+        """x (B, T, D) after `past`, looking at the memory (B, H, S, C); and the longer past."""
+        longer: list[KeysValues] = []
+
+        def attend(y: Tensor) -> Tensor:
+            mixed, keys_values = self.attention.continued(y, past)
+            longer.append(keys_values)
+            return mixed
+
+        x = self.residuals[0](x, attend)
+        x = self.residuals[1](x, lambda y: self.cross_attention(y, memory, mask))
+        x = self.residuals[2](x, self.feed_forward)
+        return x, longer[0]

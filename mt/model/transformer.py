@@ -1,0 +1,85 @@
+"""The native Transformer: stacks of this project's layers behind the model interface.
+
+Letters: B pairs, S source length, T target length, D model, H heads, C = D / H.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from torch import Tensor, nn
+
+from mt.data.masks import attention_mask
+from mt.model.attention import KeysValues
+from mt.model.interface import State, TranslationModel
+from mt.model.layers import Activation, DecoderLayer, EncoderLayer, Norm
+
+
+@dataclass
+class CachedState:
+    """Keys and values per layer: of the memory, made once, and of the target tokens so far."""
+
+    memory: list[KeysValues]  # per layer, each (B, H, S, C)
+    mask: Tensor | None  # attention mask over the memory (B, 1, 1, S)
+    past: list[KeysValues | None]  # per layer, each (B, H, T, C)
+    length: int = 0  # T, target tokens read so far
+
+    def reorder(self, rows: Tensor) -> None:
+        def pick(pair: KeysValues) -> KeysValues:
+            return pair[0].index_select(0, rows), pair[1].index_select(0, rows)
+
+        self.memory = [pick(pair) for pair in self.memory]
+        self.past = [None if pair is None else pick(pair) for pair in self.past]
+        if self.mask is not None:
+            self.mask = self.mask.index_select(0, rows)
+
+
+class Transformer(TranslationModel):
+    """Encoder and decoder of Vaswani et al. 2017; pre-norm stacks end in a norm of their own."""
+
+    def __init__(
+        self,
+        src_vocab: int,
+        tgt_vocab: int,
+        *,
+        encoder_layers: int,
+        decoder_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float,
+        norm: Norm,
+        activation: Activation,
+        attention_bias: bool,
+        tie_embeddings: str,
+    ) -> None:
+        super().__init__(src_vocab, tgt_vocab, d_model, dropout, tie_embeddings)
+        shape = (d_model, num_heads, d_ff, dropout, norm, activation, attention_bias)
+        self.encoder = nn.ModuleList(EncoderLayer(*shape) for _ in range(encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(*shape) for _ in range(decoder_layers))
+        # A post-norm layer ends normalised; the sum that leaves a pre-norm stack is not.
+        self.encoder_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+
+    def encode(self, src: Tensor, src_padding: Tensor | None) -> Tensor:
+        x = self.src_embedding(src)  # (B, S, D)
+        mask = attention_mask(src_padding)
+        for layer in self.encoder:
+            x = layer(x, mask)
+        memory: Tensor = self.encoder_norm(x)
+        return memory
+
+    def start(self, memory: Tensor, src_padding: Tensor | None) -> CachedState:
+        layers = cast(list[DecoderLayer], list(self.decoder))
+        keys_values = [layer.cross_attention.keys_values(memory) for layer in layers]
+        return CachedState(keys_values, attention_mask(src_padding), [None] * len(keys_values))
+
+    def advance(self, tgt: Tensor, state: State) -> Tensor:
+        assert isinstance(state, CachedState)
+        x = self.tgt_embedding(tgt, state.length)  # (B, T, D)
+        for i, layer in enumerate(self.decoder):
+            x, state.past[i] = layer(x, state.past[i], state.memory[i], state.mask)
+        state.length += tgt.size(1)
+        features: Tensor = self.decoder_norm(x)
+        return features

@@ -1,0 +1,112 @@
+"""A checkpoint on disk: `step-00001200/` with safetensors files and a state.json of checksums.
+
+Reading one never runs code. It knows nothing of what the tensors are for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from mt.storage.atomic import sha256, sync_folder, write_text
+
+FORMAT = 1
+STATE_FILE = "state.json"
+
+
+class DamagedError(Exception):
+    """A checkpoint is not what was written: says which file of which checkpoint, and how."""
+
+
+def checkpoint_name(step: int) -> str:
+    """The folder name of the checkpoint after `step` updates."""
+    return f"step-{step:08d}"
+
+
+def list_checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints in `folder`, oldest first; by number, not by letters."""
+    if not folder.is_dir():
+        return []
+    found = [(int(m[1]), p) for p in folder.iterdir() if (m := re.fullmatch(r"step-(\d+)", p.name))]
+    return [path for _, path in sorted(found)]
+
+
+def write_checkpoint(
+    folder: Path, step: int, parts: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
+) -> Path:
+    """Writes `parts` (file stem to tensors) and `state`; it has its name only once it is whole."""
+    final = folder / checkpoint_name(step)
+    building = folder / f".{final.name}.tmp"
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir(parents=True)
+    checksums = {}
+    for stem, tensors in parts.items():
+        path = building / f"{stem}.safetensors"
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+        _sync_file(path)
+        checksums[path.name] = sha256(path)
+    content = {"format": FORMAT, **state, "files": checksums}
+    content["checksum"] = _checksum(content)
+    write_text(building / STATE_FILE, json.dumps(content, indent=2) + "\n")
+    if final.exists():  # the same step again, after a damaged copy of it was set aside or kept
+        shutil.rmtree(final)
+    building.replace(final)
+    sync_folder(folder)
+    return final
+
+
+def read_state(checkpoint: Path) -> dict[str, Any]:
+    """The state.json of a checkpoint, checked against its own checksum. Raises DamagedError."""
+    path = checkpoint / STATE_FILE
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DamagedError(f"{path} is missing") from None
+    except (OSError, ValueError):
+        raise DamagedError(f"{path} is not readable") from None
+    if not isinstance(content, dict) or content.pop("checksum", None) != _checksum(content):
+        raise DamagedError(f"{path} does not match its checksum")
+    return content
+
+
+def read_part(checkpoint: Path, stem: str, device: str = "cpu") -> dict[str, Tensor]:
+    """The tensors of one file of a checkpoint, checked. Raises DamagedError."""
+    path = checkpoint / f"{stem}.safetensors"
+    expected = read_state(checkpoint)["files"].get(path.name)
+    try:
+        if sha256(path) != expected:
+            raise DamagedError(f"{path} does not match its checksum")
+        return load_file(path, device=device)
+    except FileNotFoundError:
+        raise DamagedError(f"{path} is missing") from None
+    except (OSError, SafetensorError):
+        raise DamagedError(f"{path} is not readable") from None
+
+
+def check(checkpoint: Path) -> None:
+    """Raises DamagedError unless every file of the checkpoint is as it was written."""
+    for name, expected in read_state(checkpoint)["files"].items():
+        path = checkpoint / name
+        if not path.is_file():
+            raise DamagedError(f"{path} is missing")
+        if sha256(path) != expected:
+            raise DamagedError(f"{path} does not match its checksum")
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

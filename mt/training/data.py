@@ -1,0 +1,66 @@
+"""What training reads: the split corpus, the tokenizers, and both together as datasets of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import datasets
+
+from mt.config import Config
+from mt.data.dataset import BilingualDataset, encode_split
+from mt.errors import UserError
+from mt.evaluation.evaluate import check_same_split
+from mt.storage.model_folder import ModelFolder
+from mt.text.corpus import Corpus, load_corpus
+from mt.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Everything that is read, ready for the Trainer."""
+
+    corpus: Corpus
+    src: Tokenizer
+    tgt: Tokenizer
+    train: BilingualDataset
+    valid: BilingualDataset
+
+
+def load_training_data(config: Config, folder: ModelFolder) -> TrainingData:
+    """Reads the corpus; takes the tokenizers of `folder` where there are any, else trains them.
+
+    Raises `UserError` when there is nothing to train on, or when the corpus is no longer the one
+    that the run in `folder` began with.
+    """
+    corpus = load_corpus(config.data)
+    if not len(corpus.splits["train"]):
+        raise UserError("no training pairs are left after reading, cleaning and splitting")
+    if folder.exists:
+        check_same_split(corpus, folder)
+        src, tgt = folder.tokenizers(config)
+    else:
+        src, tgt = train_tokenizers(config, corpus.splits["train"])
+    limit = config.data.max_length
+    train, valid = (
+        BilingualDataset(encode_split(corpus.splits[name], src, tgt), limit)
+        for name in ("train", "valid")
+    )
+    if not len(train):
+        raise UserError(
+            f"all {len(train.too_long):,} training pairs are longer than data.max_length "
+            f"({limit} tokens a side); raise it"
+        )
+    return TrainingData(corpus, src, tgt, train, valid)
+
+
+def train_tokenizers(config: Config, train: datasets.Dataset) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizers of the source and of the target, from the training split alone."""
+    src = Tokenizer.train(_column(train, "src"), config.data.src, config.tokenizer, "src")
+    tgt = Tokenizer.train(_column(train, "tgt"), config.data.tgt, config.tokenizer, "tgt")
+    return src, tgt
+
+
+def _column(split: datasets.Dataset, name: str) -> Iterator[str]:
+    for rows in split.select_columns([name]).iter(batch_size=1000):
+        yield from rows[name]

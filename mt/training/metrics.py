@@ -1,0 +1,75 @@
+"""The record of a run: the same numbers to TensorBoard and to metrics.jsonl, each step once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch.utils.tensorboard import SummaryWriter
+
+from mt.storage.atomic import write_text
+
+METRICS_FILE = "metrics.jsonl"
+
+
+class MetricsLog:
+    """Appends to runs/<name>; what an interrupted run wrote after `step` is taken back first."""
+
+    def __init__(self, folder: Path, step: int = 0) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / METRICS_FILE
+        _drop_after(self._path, step)
+        self._file = self._path.open("a", encoding="utf-8")
+        # TensorBoard drops what it has from purge_step on.
+        self._board = SummaryWriter(str(folder), purge_step=step + 1 if step else None)
+
+    def scalars(self, step: int, values: Mapping[str, float]) -> None:
+        """One point of each curve at `step`."""
+        for tag, value in values.items():
+            self._board.add_scalar(tag, value, step)
+        self._file.write(json.dumps({"step": step, **values}) + "\n")
+
+    def samples(self, step: int, rows: Sequence[Mapping[str, str]]) -> None:
+        """Sentences side by side, as a table under valid/samples."""
+        self._board.add_text("valid/samples", _table(rows), step)
+        line = json.dumps({"step": step, "valid/samples": list(rows)}, ensure_ascii=False)
+        self._file.write(line + "\n")
+
+    def text(self, tag: str, content: str) -> None:
+        """A text that belongs to the run as a whole."""
+        self._board.add_text(tag, content, 0)
+
+    def flush(self) -> None:
+        """Makes what was written so far visible to readers."""
+        self._file.flush()
+        self._board.flush()
+
+    def close(self) -> None:
+        self._file.close()
+        self._board.close()
+
+
+def read_metrics(folder: Path) -> list[dict[str, object]]:
+    """The lines of a run's metrics.jsonl; a last line that was cut off is left out."""
+    path = folder / METRICS_FILE
+    if not path.is_file():
+        return []
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [json.loads(line) for line in lines]
+
+
+def _drop_after(path: Path, step: int) -> None:
+    if not path.is_file():
+        return
+    kept = [line for line in read_metrics(path.parent) if int(str(line["step"])) <= step]
+    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> str:
+    def cells(values: Sequence[str]) -> str:
+        return "| " + " | ".join(value.replace("|", "\\|") for value in values) + " |"
+
+    header = list(rows[0])
+    lines = [cells(header), cells(["---"] * len(header))]
+    return "\n".join(lines + [cells(list(row.values())) for row in rows])

@@ -1,0 +1,225 @@
+"""A run: its folders, what is in them, and how it begins, goes on and ends."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import time
+from pathlib import Path
+
+import torch
+
+from mt.config import Config, differences
+from mt.decoding.translator import Translator, load_weights
+from mt.errors import UserError
+from mt.evaluation.scores import score
+from mt.model.build import build_model
+from mt.model.device import resolve_device, resolve_precision
+from mt.storage import atomic
+from mt.storage.checkpoint import (
+    DamagedError,
+    check,
+    list_checkpoints,
+    read_part,
+    read_state,
+    write_checkpoint,
+)
+from mt.storage.lock import FolderLock
+from mt.storage.model_folder import WEIGHTS, ModelFolder
+from mt.training.data import TrainingData, load_training_data
+from mt.training.metrics import MetricsLog
+from mt.training.optimizer import load_optimizer, optimizer_tensors
+from mt.training.trainer import Progress, Trainer, watched_metric
+
+log = logging.getLogger("mt")
+RUNS = Path("runs")
+SAMPLES = 3  # sentences shown side by side at each validation
+
+# What may differ when a run goes on: none of it changes the steps that were made.
+MAY_CHANGE = (
+    "device",
+    "training.epochs",
+    "training.max_steps",
+    "training.validate_every",
+    "training.save_every",
+    "training.log_every",
+    "training.bleu_samples",
+    "training.keep",
+    "training.early_stopping",
+    "decoding",
+)
+
+
+class Run:
+    """One training run, new or resumed, ready to `train`."""
+
+    def __init__(self, config: Config) -> None:
+        """Reads all that is needed and checks it. Raises UserError; creates nothing before."""
+        self.config = config
+        self.folder = ModelFolder(WEIGHTS / config.name)
+        self.runs_folder = RUNS / config.name
+        for place in (self.folder.path, self.runs_folder):
+            check_writable(place)
+        self.device = resolve_device(config.device)
+        self.dtype = resolve_precision(config.training.precision, self.device)
+        if self.folder.exists:
+            check_same_config(self.folder.read_config(), config, self.folder)
+        self.data: TrainingData = load_training_data(config, self.folder)
+        self._create()
+        self.trainer = self._trainer()
+        self.resumed_from = self._resume()
+        self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
+
+    def close(self) -> None:
+        """Ends the record, and lets another process have the folder."""
+        self.trainer.metrics.close()
+        self.lock.release()
+
+    def _create(self) -> None:
+        """Makes the folders, with everything in them but checkpoints."""
+        self.folder.checkpoints.mkdir(parents=True, exist_ok=True)
+        self.runs_folder.mkdir(parents=True, exist_ok=True)
+        self.lock = FolderLock(self.folder.path)
+        if not self.folder.exists:
+            for tokenizer in (self.data.src, self.data.tgt):
+                file = self.folder.tokenizer_file(tokenizer.language)
+                atomic.write_text(file, tokenizer.to_json())
+            report = json.dumps(self.data.corpus.report.as_dict(), indent=2, ensure_ascii=False)
+            atomic.write_text(self.folder.data_file, report + "\n")
+        self.folder.write_config(self.config)  # last: with it the folder is a model folder
+
+    def _trainer(self) -> Trainer:
+        config, data = self.config, self.data
+        sizes = data.src.vocab_size, data.tgt.vocab_size
+        model = build_model(config.model, *sizes, seed=config.seed).to(self.device)
+        self.translator = Translator(model, data.src, data.tgt, config, self.device)
+        return Trainer(
+            config,
+            model,
+            data.train,
+            data.valid if len(data.valid) else None,
+            device=self.device,
+            dtype=self.dtype,
+            decode=self._decode if config.training.bleu_samples and len(data.valid) else None,
+            save=self._save,
+        )
+
+    def _resume(self) -> int | None:
+        """Puts the newest whole checkpoint into the trainer; its step, None if there is none."""
+        self.tokenizers = self.folder.tokenizer_state(self.data.src, self.data.tgt)
+        for checkpoint in list_checkpoints(self.folder.checkpoints)[::-1]:
+            try:
+                check(checkpoint)
+            except DamagedError as error:
+                aside = checkpoint.with_name(f"damaged-{checkpoint.name}-{time.time_ns()}")
+                checkpoint.rename(aside)
+                log.warning(
+                    "damaged checkpoint %s set aside as %s: %s", checkpoint.name, aside, error
+                )
+                continue
+            state = read_state(checkpoint)
+            self.folder.check_tokenizers(state, checkpoint, self.data.src, self.data.tgt)
+            trainer = self.trainer
+            trainer.progress = Progress(**state["progress"])
+            load_weights(trainer.model, read_part(checkpoint, "model"))
+            moments = read_part(checkpoint, "optimizer")
+            updates = trainer.progress.step - trainer.progress.skipped
+            load_optimizer(trainer.model, trainer.optimizer, moments, updates)
+            return trainer.progress.step
+        return None
+
+    def _decode(self) -> tuple[dict[str, float], list[dict[str, str]]]:
+        """BLEU and chrF of the first validation sentences, and some of them side by side."""
+        count = min(self.config.training.bleu_samples, len(self.data.corpus.splits["valid"]))
+        rows = self.data.corpus.splits["valid"][:count]
+        translations = self.translator.translate(rows["src"])
+        scores = score([t.text for t in translations], rows["ref"])
+        samples = [
+            {"source": t.source, "reference": reference, "translation": t.text}
+            for t, reference in zip(translations[:SAMPLES], rows["ref"], strict=False)
+        ]
+        return {name: result.value for name, result in scores.items()}, samples
+
+    def _save(self, progress: Progress, best: bool) -> None:
+        """Writes a checkpoint, points `last` and `best` at it, and removes what need not stay."""
+        model, optimizer = self.trainer.model, self.trainer.optimizer
+        metric = watched_metric(self.config)
+        state = {
+            "progress": vars(progress),
+            "metric": metric,
+            "tokenizers": self.tokenizers,
+            "torch": torch.__version__,
+        }
+        parts = {
+            "model": {name: p.detach().cpu() for name, p in model.named_parameters()},
+            "optimizer": {n: t.cpu() for n, t in optimizer_tensors(model, optimizer).items()},
+        }
+        path = write_checkpoint(self.folder.checkpoints, progress.step, parts, state)
+        self.folder.point("last", path)
+        if best:
+            self.folder.point("best", path)
+        self._prune()
+
+    def _prune(self) -> None:
+        """Keeps the newest and the best checkpoints that `training.keep` asks for."""
+        keep = self.config.training.keep
+        checkpoints = list_checkpoints(self.folder.checkpoints)
+        kept = {*checkpoints[-keep.last :], *self._best(checkpoints)[: keep.best]}
+        for checkpoint in checkpoints:
+            if checkpoint not in kept:
+                shutil.rmtree(checkpoint)
+
+    def _best(self, checkpoints: list[Path]) -> list[Path]:
+        """Checkpoints made at a validation, the best first."""
+        metric = watched_metric(self.config)
+        scored = []
+        for checkpoint in checkpoints:
+            try:
+                progress = read_state(checkpoint)["progress"]
+            except DamagedError:
+                continue
+            if progress["validated_step"] == progress["step"]:
+                value = progress["scores"].get(metric, 0.0)
+                scored.append((value if metric == "loss" else -value, checkpoint))
+        return [checkpoint for _, checkpoint in sorted(scored)]
+
+
+def move_aside(name: str) -> list[Path]:
+    """Renames the folders of an earlier run of this name; nothing is deleted."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    moved = []
+    for folder in (WEIGHTS / name, RUNS / name):
+        if folder.exists():
+            target = folder.with_name(f"{name}.{stamp}")
+            folder.rename(target)
+            moved.append(target)
+    return moved
+
+
+def check_writable(folder: Path) -> None:
+    """Raises UserError unless `folder` is there or can be made, and written in."""
+    nearest = folder.absolute()
+    while not nearest.exists():
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise UserError(f"cannot write {folder.absolute()}: {nearest} is a file, not a folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write {folder.absolute()}: no permission to write in {nearest}")
+
+
+def check_same_config(old: Config, new: Config, folder: ModelFolder) -> None:
+    """Raises UserError if a run cannot go on under `new`, listing the settings that differ."""
+    changed = [line for line in differences(old, new) if not line.startswith(MAY_CHANGE)]
+    if changed:
+        raise UserError(
+            "\n  ".join(
+                [
+                    f"{folder.path.absolute()} was trained with other settings (then -> now):",
+                    *changed,
+                ]
+            )
+            + "\n  Put them back, choose another name, or give --restart to move the old run "
+            "aside and train anew"
+        )

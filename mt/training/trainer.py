@@ -1,0 +1,366 @@
+"""The Trainer: the loop over steps, and what happens between them. It knows nothing of text.
+
+From the command to `backward()` one passes the command, `Trainer.fit` and `train_step`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+
+from mt.config import Config, parse_interval
+from mt.data.batch import Batch
+from mt.data.dataset import BilingualDataset
+from mt.data.plan import BatchPlan, BatchSize, plan_batches
+from mt.errors import RunError
+from mt.evaluation.validation import validation_loss
+from mt.model.interface import TranslationModel
+from mt.model.loss import projected_cross_entropy
+from mt.training.metrics import MetricsLog
+from mt.training.optimizer import build_optimizer
+from mt.training.schedule import learning_rate
+
+log = logging.getLogger("mt")
+SKIPS_IN_A_ROW = 3  # updates that are not finite before the run is given up
+
+
+@dataclass
+class Progress:
+    """How far a run is: all that a checkpoint remembers besides weights and moments."""
+
+    step: int = 0  # updates made
+    epoch: int = 0  # of the next update
+    step_in_epoch: int = 0  # updates made in that epoch
+    best: float | None = None  # best value of the watched metric, and the step it was seen at
+    best_step: int | None = None
+    stale: int = 0  # validations since then
+    skipped: int = 0  # updates not made because the gradient was not finite
+    loss_sum: float = 0.0  # nats and tokens since the last point of the curve
+    loss_tokens: int = 0
+    places: int = 0
+    real_places: int = 0
+    scores: dict[str, float] = field(default_factory=dict)  # of the last validation
+    validated_step: int | None = None  # when that was
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one update did."""
+
+    loss: float  # sum of plain cross-entropy over the step's tokens, nats
+    tokens: int
+    grad_norm: float
+
+    @property
+    def finite(self) -> bool:
+        """Whether the update could be made."""
+        return math.isfinite(self.loss) and math.isfinite(self.grad_norm)
+
+
+# Scores and sample rows of the model as it is; None where there is nothing to decode.
+Decode = Callable[[], tuple[dict[str, float], list[dict[str, str]]]]
+Save = Callable[[Progress, bool], None]  # progress, and whether it is the best so far
+
+
+class Trainer:
+    """Trains one model on one dataset, from `progress` on."""
+
+    def __init__(
+        self,
+        config: Config,
+        model: TranslationModel,
+        train: BilingualDataset,
+        valid: BilingualDataset | None,
+        *,
+        device: torch.device,
+        dtype: torch.dtype,
+        decode: Decode | None,
+        save: Save,
+    ) -> None:
+        self.config = config
+        self.settings = config.training
+        self.model = model
+        self.train_data = train
+        self.valid_data = valid
+        self.device = device
+        self.dtype = dtype
+        self.decode = decode
+        self.save = save
+        self.metrics: MetricsLog  # set before `fit`: what it drops depends on the step
+        self.optimizer = build_optimizer(model, config.training)
+        self.progress = Progress()
+        self.batch_size = BatchSize(self.settings.pairs_per_batch, self.settings.batch_tokens)
+        self.steps_per_epoch = steps_in(self.plan(0), self.settings.accumulate)
+        self.total_steps = total_steps(config, self.steps_per_epoch)
+        self.stop_requested = False
+        self._saved_step = -1
+        self._skips_in_a_row = 0
+        self._clock = _Clock()
+
+    def plan(self, epoch: int) -> BatchPlan:
+        """The batches of an epoch."""
+        return plan_batches(self.train_data.lengths, self.batch_size, self.config.seed, epoch)
+
+    def fit(self) -> Iterator[StepResult]:
+        """Trains to the end, or until `stop_requested`; yields after each update.
+
+        Raises `RunError` when the loss stays not finite.
+        """
+        self._saved_step = self.progress.step
+        self._clock.restart()
+        epoch, plan = -1, None
+        while not (self.done or self.stop_requested):
+            if plan is None or epoch != self.progress.epoch:
+                epoch = self.progress.epoch
+                plan = self.plan(epoch)
+            result = self._update(self._micro_batches(plan))
+            self._count(plan)
+            self._after_update(result)
+            yield result
+        if self.progress.step != self._saved_step and not self._skips_in_a_row:
+            self._save(best=False)
+        self.metrics.flush()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to train."""
+        return self.progress.step >= self.total_steps or self._out_of_patience
+
+    @property
+    def epochs_done(self) -> float:
+        """Passes over the training pairs so far."""
+        return self.progress.step / self.steps_per_epoch
+
+    @property
+    def _out_of_patience(self) -> bool:
+        stopping = self.settings.early_stopping
+        return stopping is not None and self.progress.stale >= stopping.patience
+
+    def _micro_batches(self, plan: BatchPlan) -> list[Batch]:
+        """The batches of the next step; the last step of an epoch may have fewer."""
+        each = self.settings.accumulate
+        first = self.progress.step_in_epoch * each
+        indices = range(first, min(first + each, len(plan)))
+        return [self.train_data.batch(plan[i]) for i in indices]
+
+    def _count(self, plan: BatchPlan) -> None:
+        """One more step is done, and with it perhaps an epoch."""
+        progress = self.progress
+        progress.step += 1
+        progress.step_in_epoch += 1
+        if progress.step_in_epoch == steps_in(plan, self.settings.accumulate):
+            progress.epoch, progress.step_in_epoch = progress.epoch + 1, 0
+
+    def _update(self, batches: Sequence[Batch]) -> StepResult:
+        progress = self.progress
+        lr = learning_rate(progress.step + 1, self.settings, self.total_steps)
+        result = train_step(
+            self.model,
+            self.optimizer,
+            [batch.to(self.device) for batch in batches],
+            lr=lr,
+            label_smoothing=self.settings.label_smoothing,
+            clip_norm=self.settings.clip_norm,
+            dtype=self.dtype,
+            seed=(self.config.seed, progress.step),
+        )
+        progress.places += sum(batch.places for batch in batches)
+        progress.real_places += sum(batch.real_places for batch in batches)
+        self._clock.tokens += result.tokens
+        if result.finite:
+            progress.loss_sum += result.loss
+            progress.loss_tokens += result.tokens
+            self._skips_in_a_row = 0
+        else:
+            self._skip(lr)
+        return result
+
+    def _skip(self, lr: float) -> None:
+        self.progress.skipped += 1
+        self._skips_in_a_row += 1
+        where = f"step {self.progress.step + 1}, epoch {self.progress.epoch + 1}, lr {lr:g}"
+        log.warning("loss or gradient not finite at %s: update skipped", where)
+        if self._skips_in_a_row >= SKIPS_IN_A_ROW:
+            raise RunError(
+                f"the loss is not finite (NaN or infinite) {SKIPS_IN_A_ROW} times in a row, at "
+                f"{where}; try a lower training.lr, more training.warmup_steps or "
+                "training.clip_norm: 1.0. Earlier checkpoints are as they were"
+            )
+
+    def _after_update(self, result: StepResult) -> None:
+        step = self.progress.step
+        last = step >= self.total_steps
+        if step == 1 or step % self.settings.log_every == 0 or last:
+            self._log_point(result)
+        best = False
+        if self.valid_data is not None and (last or self._due(self.settings.validate_every)):
+            best = self._validate()
+        due = best or last or self._out_of_patience or self._due(self.settings.save_every)
+        if due and not self._skips_in_a_row:
+            self._save(best)
+
+    def _due(self, interval_text: str) -> bool:
+        interval = parse_interval(interval_text)
+        if interval.unit == "step":
+            return self.progress.step % interval.number == 0
+        return self.progress.step_in_epoch == 0 and self.progress.epoch % interval.number == 0
+
+    def _log_point(self, result: StepResult) -> None:
+        progress = self.progress
+        if not progress.loss_tokens:
+            return
+        loss = progress.loss_sum / progress.loss_tokens
+        values = {
+            "train/loss": loss,
+            "train/ppl": math.exp(min(loss, 100.0)),
+            "train/lr": learning_rate(progress.step, self.settings, self.total_steps),
+            "train/grad_norm": result.grad_norm,
+            "train/tokens_per_second": self._clock.rate(),
+            "train/padding": 1 - progress.real_places / progress.places,
+        }
+        self.metrics.scalars(progress.step, values)
+        progress.loss_sum, progress.loss_tokens = 0.0, 0
+        progress.places = progress.real_places = 0
+        self._clock.restart()
+
+    def _validate(self) -> bool:
+        """Logs the validation scores; whether they are the best so far."""
+        assert self.valid_data is not None
+        with self._clock.paused():
+            self.model.eval()
+            loss = validation_loss(self.model, self.valid_data, self.device)
+            scores = {"loss": loss, "ppl": math.exp(min(loss, 100.0))}
+            samples: list[dict[str, str]] = []
+            if self.decode is not None:
+                decoded, samples = self.decode()
+                scores.update(decoded)
+            self.model.train()
+        step = self.progress.step
+        self.metrics.scalars(step, {f"valid/{name}": value for name, value in scores.items()})
+        if samples:
+            self.metrics.samples(step, samples)
+        self.metrics.flush()
+        self.progress.scores, self.progress.validated_step = scores, step
+        best = self._note_best(scores)
+        _say(step, scores, best)
+        return best
+
+    def _note_best(self, scores: Mapping[str, float]) -> bool:
+        stopping, progress = self.settings.early_stopping, self.progress
+        value = scores[watched_metric(self.config)]
+        # Of a loss less is better, of the others more.
+        gain = None if progress.best is None else value - progress.best
+        if gain is not None and watched_metric(self.config) == "loss":
+            gain = -gain
+        if gain is None or gain > (stopping.min_delta if stopping else 0.0):
+            progress.best, progress.best_step, progress.stale = value, progress.step, 0
+            return True
+        progress.stale += 1
+        return False
+
+    def _save(self, best: bool) -> None:
+        with self._clock.paused():
+            self.metrics.flush()
+            self.save(self.progress, best)
+        self._saved_step = self.progress.step
+
+
+def train_step(
+    model: TranslationModel,
+    optimizer: torch.optim.Optimizer,
+    batches: Sequence[Batch],
+    *,
+    lr: float,
+    label_smoothing: float,
+    clip_norm: float | None,
+    dtype: torch.dtype,
+    seed: tuple[int, int],
+) -> StepResult:
+    """One update from the micro-batches of a step.
+
+    The gradient is that of the sum of token losses over the real target tokens of all of them, so
+    that splitting a batch changes nothing. An update that is not finite is not made. `seed` is
+    (seed of the run, step): dropout is a function of these and the micro-batch.
+    """
+    model.train()
+    tokens = sum(batch.tokens for batch in batches)
+    loss = torch.zeros((), device=batches[0].src.device)
+    for i, batch in enumerate(batches):
+        torch.manual_seed(_mix(*seed, i))
+        with torch.autocast(batch.src.device.type, dtype, enabled=dtype != torch.float32):
+            features = model.features(batch.src, batch.src_padding, batch.tgt_in)
+        real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)
+        targets = batch.tgt_out.flatten().index_select(0, batch.real)  # (N,)
+        objective, entropy = projected_cross_entropy(
+            real, model.projection, targets, label_smoothing, 1 / tokens, dtype
+        )
+        objective.backward()  # type: ignore[no-untyped-call]
+        loss += entropy
+    limit = math.inf if clip_norm is None else clip_norm
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
+    result = StepResult(float(loss), tokens, float(norm))
+    if result.finite:
+        for group in optimizer.param_groups:
+            group["lr"] = lr
+        optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return result
+
+
+def steps_in(plan: BatchPlan, accumulate: int) -> int:
+    """Updates in an epoch of `plan`; the last may have fewer micro-batches."""
+    return -(-len(plan) // accumulate)
+
+
+def total_steps(config: Config, steps_per_epoch: int) -> int:
+    """Updates in the whole run; an epoch counts as many as the first one has."""
+    limits = [config.training.max_steps]
+    if config.training.max_epochs is not None:
+        limits.append(config.training.max_epochs * steps_per_epoch)
+    return min(limit for limit in limits if limit is not None)
+
+
+def watched_metric(config: Config) -> str:
+    """The validation metric that says which checkpoint is the best."""
+    stopping = config.training.early_stopping
+    return stopping.metric if stopping else "loss"
+
+
+def _say(step: int, scores: Mapping[str, float], best: bool) -> None:
+    shown = {"loss": "{:.3f}", "ppl": "{:.2f}", "bleu": "{:.2f}", "chrf": "{:.2f}"}
+    names = {"bleu": "BLEU", "chrf": "chrF"}
+    values = "   ".join(f"{names.get(n, n)} {shown[n].format(v)}" for n, v in scores.items())
+    log.info("step %s: valid %s%s", f"{step:,}", values, "   (best so far)" if best else "")
+
+
+def _mix(*numbers: int) -> int:
+    """A seed that differs for each combination of numbers."""
+    digest = hashlib.sha256(repr(numbers).encode()).digest()
+    return int.from_bytes(digest[:8], "little", signed=True)
+
+
+class _Clock:
+    """Target tokens per second of training, validation and saving not counted."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        self.tokens = 0
+        self._start = time.perf_counter()
+
+    def rate(self) -> float:
+        return self.tokens / max(time.perf_counter() - self._start, 1e-9)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        since = time.perf_counter()
+        yield
+        self._start += time.perf_counter() - since

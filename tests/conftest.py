@@ -1,0 +1,106 @@
+"""What tests share: a small corpus, small configs, and the command run inside the process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# Read when the libraries are imported: nothing of a test lands in the home folder.
+_CACHE = tempfile.TemporaryDirectory(prefix="mt-tests-")
+os.environ["HF_HOME"] = _CACHE.name
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+
+import pytest  # noqa: E402
+import yaml  # noqa: E402
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+
+
+class Result(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+def toy_pairs(count: int) -> list[tuple[str, str]]:
+    """`count` distinct pairs of a toy language pair that a small model learns in seconds."""
+    who = [("the cat", "il gatto"), ("the dog", "il cane"), ("the fox", "la volpe"),
+           ("the man", "l'uomo"), ("the bird", "l'uccello"), ("a child", "un bambino")]  # fmt: skip
+    does = [("sleeps", "dorme"), ("eats", "mangia"), ("runs", "corre"), ("sings", "canta"),
+            ("waits", "aspetta")]  # fmt: skip
+    how = [("today", "oggi"), ("here", "qui"), ("now", "ora"), ("well", "bene")]
+    pairs = [(f"{w} {d} {h}.", f"{x} {e} {i}.") for w, x in who for d, e in does for h, i in how]
+    assert count <= len(pairs)
+    # A step that shares no factor with 120 visits all pairs, not one subject after the other.
+    return [pairs[i * 7 % len(pairs)] for i in range(count)]
+
+
+def write_jsonl(path: Path, pairs: list[tuple[str, str]], src: str = "en", tgt: str = "it") -> Path:
+    rows = ({"translation": {src: a, tgt: b}} for a, b in pairs)
+    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), "utf-8")
+    return path
+
+
+def toy_config(**changes: Any) -> dict[str, Any]:
+    """A config for `pairs.jsonl`, as a dict; `changes` are dotted keys with __ for the dot."""
+    config: dict[str, Any] = {
+        "name": "toy",
+        "device": "cpu",
+        "seed": 7,
+        "data": {"source": "pairs.jsonl", "src": "en", "tgt": "it", "max_length": 24},
+        "tokenizer": {"min_frequency": 1},
+        "model": {"num_layers": 1, "d_model": 32, "num_heads": 4, "d_ff": 64, "dropout": 0.1},
+        "training": {"epochs": 2, "batch_size": 8, "lr": 1e-3, "log_every": 1},
+    }
+    for key, value in changes.items():
+        *sections, last = key.split("__")
+        place = config
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[last] = value
+    return config
+
+
+def write_config(path: Path, **changes: Any) -> Path:
+    path.write_text(yaml.safe_dump(toy_config(**changes)), "utf-8")
+    return path
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder as the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def mt(capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Result]]:
+    """Runs `mt ARGUMENTS` inside this process."""
+    from mt.cli.main import main
+
+    def run(*arguments: str | Path) -> Result:
+        capfd.readouterr()
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as ending:  # argparse
+            status = int(ending.code or 0)
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err, err
+        return Result(status, out, err)
+
+    yield run
+
+
+def mt_process(*arguments: str | Path, **settings: Any) -> subprocess.CompletedProcess[bytes]:
+    """Runs `python -m mt ARGUMENTS` as a process of its own."""
+    command = [sys.executable, "-m", "mt", *map(str, arguments)]
+    settings.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(command, capture_output=True, timeout=120, check=False, **settings)
