@@ -15,10 +15,13 @@ from typing import Any, NamedTuple
 _CACHE = tempfile.TemporaryDirectory(prefix="mt-tests-")
 os.environ["HF_HOME"] = _CACHE.name
 os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 
 import pytest  # noqa: E402
+import torch  # noqa: E402
 import yaml  # noqa: E402
+
+torch.set_num_threads(1)  # the models of the tests are too small for more
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"

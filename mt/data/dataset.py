@@ -77,12 +77,15 @@ def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> dat
         return {"src_ids": src.encode_batch(rows["src"]), "tgt_ids": tgt.encode_batch(rows["tgt"])}
 
     ids = datasets.Sequence(datasets.Value("int32"))
+    features = datasets.Features({"src_ids": ids, "tgt_ids": ids})
+    if not len(split):  # `map` would give back the columns of the text
+        return datasets.Dataset.from_dict({"src_ids": [], "tgt_ids": []}, features=features)
     key = "".join((split._fingerprint, src.to_json(), tgt.to_json()))
     return split.map(
         encode,
         batched=True,
         remove_columns=split.column_names,
-        features=datasets.Features({"src_ids": ids, "tgt_ids": ids}),
+        features=features,
         new_fingerprint=hashlib.sha256(key.encode()).hexdigest()[:32],
         desc="to ids",
     )

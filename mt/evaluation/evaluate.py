@@ -54,7 +54,7 @@ def check_same_split(corpus: Corpus, folder: ModelFolder) -> None:
     changed = [
         f"{name}: {then['pairs']:,} pairs then, {now[name]['pairs']:,} now"
         for name, then in began["splits"].items()
-        if then["sha256"] != now[name]["sha256"]
+        if then["hash"] != now[name]["hash"]
     ]
     if changed:
         raise UserError(
