@@ -54,7 +54,7 @@ Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 class Section(BaseModel):
     """A part of the config. Unknown keys and wrong types are mistakes; nothing is coerced."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     def mistakes(self) -> Iterator[Mistake]:
         """What is wrong between settings that are each right on their own."""
@@ -122,10 +122,38 @@ class SourceConfig(Section):
             given, other = ("src", "tgt") if self.tgt_file is None else ("tgt", "src")
             yield (f"{given}_file", f"{other}_file"), f"needs {other}_file beside it"
         elif (self.source is None) == (self.src_file is None):
-            yield ("source", "src_file"), "or src_file and tgt_file must be given, not both"
+            yield ("source", "src_file"), "or else src_file with tgt_file must be given"
 
 
-Sources = str | list[str | SourceConfig]
+def _sources(value: Any) -> Any:
+    """The items of a list of corpora, checked one by one: a union's own messages mislead."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not value:
+        raise ValueError("expected a name, or a list of names and {source: ..., weight: ...}")
+    return [_source_item(f"item {number}", item) for number, item in enumerate(value, 1)]
+
+
+def _source_item(where: str, item: Any) -> Any:
+    if isinstance(item, str | SourceConfig):
+        return item
+    if not isinstance(item, dict):
+        raise ValueError(f"{where}: expected a name or {{source: ..., weight: ...}}")
+    known = list(SourceConfig.model_fields)
+    for key in item:
+        if key not in known:
+            raise ValueError(f"{where}: {key} is not a key; known here: {', '.join(known)}")
+    try:
+        found = SourceConfig.model_validate(item)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{where}: {first['loc'][0]} {_explain(first)}") from None
+    for keys, message in found.mistakes():
+        raise ValueError(f"{where}: {keys[0]} {message}")
+    return found
+
+
+Sources = Annotated[str | list[str | SourceConfig], BeforeValidator(_sources)]
 
 
 class DataConfig(Section):
@@ -185,13 +213,6 @@ class DataConfig(Section):
         if (self.src_column is None) != (self.tgt_column is None):
             given, other = ("src", "tgt") if self.tgt_column is None else ("tgt", "src")
             yield (f"{given}_column", f"{other}_column"), f"needs data.{other}_column beside it"
-        for key in ("source", "train", "valid", "test"):
-            sources = getattr(self, key)
-            if isinstance(sources, list) and not sources:
-                yield (key,), "is an empty list"
-            for number, item in enumerate(sources if isinstance(sources, list) else [], 1):
-                for _, message in item.mistakes() if isinstance(item, SourceConfig) else ():
-                    yield (key,), f"(item {number} of the list): {message}"
         for key in ("valid_size", "test_size"):
             size = getattr(self, key)
             if size > 1 and size != int(size):
@@ -445,7 +466,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
     if data is None:
         raise UserError(f"{path.absolute()}: the config is empty")
     if not isinstance(data, dict):
-        raise UserError(f"{path.absolute()}: expected `key: value` lines, found a {_kind(data)}")
+        raise UserError(f"{path.absolute()}: expected `key: value` lines, found {_kind(data)}")
     data.setdefault("name", path.stem)
     places: dict[str, str] = {_dotted(key): f"line {line}" for key, line in lines.items()}
     for override in overrides:
@@ -546,14 +567,15 @@ def _explain(error: Any) -> str:
         "finite_number": "expected a finite number",
         "bool_type": "expected true or false",
         "string_type": "expected text; put it in quotes",
+        "invalid_key": "expected a name as the key",
         "list_type": "expected a list",
         "model_type": "expected a section of `key: value` lines",
         "model_attributes_type": "expected a section of `key: value` lines",
         "dict_type": "expected a section of `key: value` lines",
-        "greater_than": "must be greater than {gt:g}",
-        "greater_than_equal": "must be {ge:g} or more",
-        "less_than": "must be less than {lt:g}",
-        "less_than_equal": "must be {le:g} or less",
+        "greater_than": "must be greater than {gt:.10g}",
+        "greater_than_equal": "must be {ge:.10g} or more",
+        "less_than": "must be less than {lt:.10g}",
+        "less_than_equal": "must be {le:.10g} or less",
         "too_short": "expected {min_length} values",
         "too_long": "expected {max_length} values",
     }.get(kind)
@@ -580,7 +602,7 @@ def _unknown_key(path: KeyPath) -> str:
     siblings = _fields(parents)
     near = _nearest(last, siblings)
     elsewhere = [s for s in Config.sections if s not in parents and last in _fields([s])]
-    if not near and elsewhere:
+    if elsewhere:
         near = f"; did you mean {elsewhere[0]}.{last}?"
     return f"is not a key{near}" if near else f"is not a key; known here: {', '.join(siblings)}"
 
@@ -665,4 +687,4 @@ def _show(value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    return "list" if isinstance(value, list) else "text"
+    return "a list" if isinstance(value, list) else "a single value"
