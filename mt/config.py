@@ -454,6 +454,11 @@ class Config(Section):
         for section in self.sections:
             for keys, message in getattr(self, section).mistakes():
                 yield tuple(f"{section}.{key}" for key in keys), message
+        if self.model.tie_embeddings == "all" and not self.tokenizer.shared:
+            yield (
+                ("model.tie_embeddings", "tokenizer.shared"),
+                "(all) needs tokenizer.shared: true, one vocabulary for both languages",
+            )
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:

@@ -14,6 +14,7 @@ import yaml
 from mt.errors import UserError
 
 KeyPath = tuple[str | int, ...]
+MOST_KEYS = 100_000
 
 # YAML 1.2's core schema. PyYAML follows 1.1, where `no` is False, `1e-4` is text and `1:30` is 90.
 _SCALARS = (
@@ -54,14 +55,17 @@ def parse_yaml(text: str, where: str) -> tuple[Any, dict[KeyPath, int]]:
     Raises `UserError`, naming `where` and the line, for text that is not YAML, a key given twice,
     or a tag that asks for anything but plain data.
     """
-    loader = _Loader(text)
     try:
-        node = loader.get_single_node()
-        if node is None:
-            return None, {}
-        lines: dict[KeyPath, int] = {}
-        _collect_lines(node, (), lines, where)
-        return loader.construct_document(node), lines
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                return None, {}
+            lines: dict[KeyPath, int] = {}
+            _collect_lines(node, (), lines, where)
+            return loader.construct_document(node), lines
+        finally:
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
@@ -70,8 +74,6 @@ def parse_yaml(text: str, where: str) -> tuple[Any, dict[KeyPath, int]]:
         ) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UserError(f"{where}: not valid YAML: {' '.join(str(error).split())}") from None
-    finally:
-        loader.dispose()
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[KeyPath, int]]:
@@ -97,6 +99,10 @@ def _other_extension(path: Path) -> str:
 
 
 def _collect_lines(node: yaml.Node, at: KeyPath, lines: dict[KeyPath, int], where: str) -> None:
+    if len(lines) > MOST_KEYS:  # aliases of aliases can stand for more than any memory holds
+        raise UserError(
+            f"{where}: more than {MOST_KEYS:,} keys and list items, aliases written out"
+        )
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             path = (*at, str(key.value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 import sys
 import time
@@ -161,10 +162,11 @@ def _close(training: Run, arguments: argparse.Namespace, received: list[int]) ->
 
     trainer, folder = training.trainer, training.folder.path
     if received and not trainer.done:
-        overrides = "".join(f" --set {text}" for text in arguments.overrides)
+        command = ["mt", "train", "--config", arguments.config]
+        command += [word for text in arguments.overrides for word in ("--set", text)]
         log.info(
-            "stopped and saved after step %s; go on with: mt train --config %s%s",
-            f"{trainer.progress.step:,}", arguments.config, overrides,
+            "stopped and saved after step %s; go on with: %s",
+            f"{trainer.progress.step:,}", shlex.join(command),
         )  # fmt: skip
         return
     progress = trainer.progress

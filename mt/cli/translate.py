@@ -192,20 +192,30 @@ def _prompt(translator: Translator) -> int:
     """Asks for sentences until the end of input."""
     import contextlib
 
+    from mt.errors import UserError
+
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - gives input() history and line editing
     print("Type a sentence; Ctrl-D ends.", file=sys.stderr)
     while True:
         try:
-            sentence = input("> ")
+            sentence = _text(_ask())
         except EOFError:
             print(file=sys.stderr)
             return 0
-        except UnicodeDecodeError:
+        except (UnicodeDecodeError, UserError):
             print("that was not UTF-8", file=sys.stderr)
             continue
         notes = Notes(translator.source_limit)
-        translations = translator.translate([_text(sentence)])
+        translations = translator.translate([sentence])
         notes.take(translations)
         print(translations[0].text, flush=True)
         notes.say()
+
+
+def _ask() -> str:
+    """A line that a person types; the prompt is never among results that go elsewhere."""
+    if sys.stdout.isatty():
+        return input("> ")
+    print("> ", end="", file=sys.stderr, flush=True)
+    return input()

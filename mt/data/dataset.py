@@ -1,18 +1,20 @@
-"""BilingualDataset: sentence pairs as ids, framed by SOS and EOS; and how text becomes one."""
+"""BilingualDataset: sentence pairs as ids, framed by SOS and EOS, ready to be put into batches."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import datasets
 import numpy as np
 from numpy.typing import NDArray
 
 from mt.data.batch import Batch, collate, frame
+from mt.data.encode import EncodedSplit
 from mt.data.ragged import Ids, Ragged
 from mt.text.tokenizer import UNK_ID, Tokenizer
+
+FRAME = 2  # SOS and EOS
 
 
 class Example(NamedTuple):
@@ -26,66 +28,81 @@ class Example(NamedTuple):
 class BilingualDataset:
     """The pairs of a split that fit into `max_length` tokens a side, SOS and EOS included.
 
-    `encoded` has list<int32> columns "src_ids" and "tgt_ids", without SOS and EOS; they stay
-    where they are, memory-mapped, and only the lengths are held in memory.
+    The ids stay where they are, memory-mapped; only lengths are held in memory.
     """
 
-    def __init__(self, encoded: datasets.Dataset, max_length: int) -> None:
-        table = encoded.data
-        self._src = Ragged(table.column("src_ids"))
-        self._tgt = Ragged(table.column("tgt_ids"))
-        lengths = np.stack((self._src.lengths(), self._tgt.lengths()), axis=1) + np.int32(2)
-        fits = lengths.max(axis=1, initial=0) <= max_length
-        self._rows: NDArray[np.int64] = np.flatnonzero(fits)
+    def __init__(self, encoded: EncodedSplit, max_length: int) -> None:
+        self._src, self._tgt = encoded.src, encoded.tgt
+        fits = encoded.counts.max(axis=1, initial=0) <= max(0, max_length - FRAME)
         self.too_long: NDArray[np.int64] = np.flatnonzero(~fits)  # rows of the split left out
-        self.lengths: Ids = lengths[fits]  # (N, 2) source and target tokens, SOS and EOS included
+        # All rows fit as a rule, and then no list of them is needed.
+        self._rows = np.flatnonzero(fits).astype(np.uint32) if len(self.too_long) else None
+        lengths = encoded.counts if self._rows is None else encoded.counts[self._rows]
+        self.lengths: NDArray[np.uint16] = lengths + np.uint16(FRAME)  # (N, 2), SOS, EOS included
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
-        src, tgt = self._framed(index)
+        src, tgt = self._framed(self.row(index))
         return Example(src, tgt[:-1], tgt[1:])
 
-    def batch(self, indices: Iterable[int]) -> Batch:
-        """The pairs at `indices`, padded to the longest of them."""
-        pairs = [self._framed(int(index)) for index in indices]
+    def row(self, index: int) -> int:
+        """The row of the split that pair `index` is in."""
+        return int(index) if self._rows is None else int(self._rows[index])
+
+    def batch(self, indices: Iterable[int], epoch: int = 0) -> Batch:
+        """The pairs at `indices` as they are in `epoch`, padded to the longest of them."""
+        pairs = [self._framed(self.row(index)) for index in indices]
         return collate([src for src, _ in pairs], [tgt for _, tgt in pairs])
 
     def unknown_shares(self, most: int = 20_000) -> tuple[float, float]:
         """The share of unknown source and target tokens, in the first `most` pairs."""
-        rows = self._rows[:most].tolist()
+        rows = [self.row(index) for index in range(min(most, len(self)))]
         return _unknown_share(self._src, rows), _unknown_share(self._tgt, rows)
 
-    def _framed(self, index: int) -> tuple[Ids, Ids]:
-        row = int(self._rows[index])
+    def _framed(self, row: int) -> tuple[Ids, Ids]:
         return frame(self._src[row]), frame(self._tgt[row])
+
+
+class ResampledDataset(BilingualDataset):
+    """The same pairs, cut into subwords anew in each epoch (BPE-dropout, Provilkov et al. 2020).
+
+    The cut is a function of (seed, epoch, row). Lengths are those without dropout: a batch may be
+    somewhat longer than planned.
+    """
+
+    def __init__(
+        self,
+        encoded: EncodedSplit,
+        max_length: int,
+        *,
+        text: datasets.Dataset,
+        tokenizers: tuple[Tokenizer, Tokenizer],
+        dropout: float,
+        seed: int,
+    ) -> None:
+        super().__init__(encoded, max_length)
+        self._text, self._tokenizers = text, tokenizers
+        self._dropout, self._seed = dropout, seed
+
+    def batch(self, indices: Iterable[int], epoch: int = 0) -> Batch:
+        rows = [self.row(index) for index in indices]
+        text = self._text[rows]
+        sides = [
+            [
+                frame(self._sample(side, words, row, epoch))
+                for words, row in zip(column, rows, strict=True)
+            ]
+            for side, column in enumerate((text["src"], text["tgt"]))
+        ]
+        return collate(*sides)
+
+    def _sample(self, side: int, text: str, row: int, epoch: int) -> list[int]:
+        sample = hash((self._seed, epoch, row, side))  # of integers: the same in any process
+        return self._tokenizers[side].encode(text, sample=sample, dropout=self._dropout)
 
 
 def _unknown_share(ids: Ragged, rows: list[int]) -> float:
     unknown = sum(int((ids[row] == UNK_ID).sum()) for row in rows)
     return unknown / max(1, sum(len(ids[row]) for row in rows))
-
-
-def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> datasets.Dataset:
-    """Text columns "src" and "tgt" to id columns; done once and kept in the `datasets` cache.
-
-    What is kept is found again only for the same text and the same tokenizers.
-    """
-
-    def encode(rows: dict[str, list[str]]) -> dict[str, Any]:
-        return {"src_ids": src.encode_batch(rows["src"]), "tgt_ids": tgt.encode_batch(rows["tgt"])}
-
-    ids = datasets.Sequence(datasets.Value("int32"))
-    features = datasets.Features({"src_ids": ids, "tgt_ids": ids})
-    if not len(split):  # `map` would give back the columns of the text
-        return datasets.Dataset.from_dict({"src_ids": [], "tgt_ids": []}, features=features)
-    key = "".join((split._fingerprint, src.to_json(), tgt.to_json()))
-    return split.map(
-        encode,
-        batched=True,
-        remove_columns=split.column_names,
-        features=features,
-        new_fingerprint=hashlib.sha256(key.encode()).hexdigest()[:32],
-        desc="to ids",
-    )

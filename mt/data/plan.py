@@ -6,13 +6,14 @@ about one length, cut into batches, and the batches shuffled.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mt.data.ragged import Ids
-
+Lengths = NDArray[np.integer[Any]]  # (N, 2) source and target tokens, SOS and EOS included
 BATCHES_IN_POOL = 100
 
 
@@ -49,42 +50,46 @@ class BatchPlan:
         return self.order[self.starts[batch] : self.ends[batch]]
 
 
-def plan_batches(lengths: Ids, size: BatchSize, seed: int, epoch: int) -> BatchPlan:
+def plan_batches(lengths: Lengths, size: BatchSize, seed: int, epoch: int) -> BatchPlan:
     """The plan for pairs of `lengths` (N, 2), every pair once."""
     rng = np.random.default_rng((seed, epoch))
-    order = rng.permutation(len(lengths)).astype(np.int32)
-    starts: list[int] = []
+    order = np.arange(len(lengths), dtype=np.int32)
+    rng.shuffle(order)
+    starts = array("q")
     pool = _pool_size(lengths, size)
     for first in range(0, len(order), pool):
         part = order[first : first + pool]
-        src, tgt = lengths[part, 0], lengths[part, 1]
+        src, tgt = lengths[part].T.astype(np.int32)
         # Longest first, so that the first pair of a batch tells how many fit.
         part[:] = part[np.lexsort((-src, -tgt, -np.maximum(src, tgt)))]
-        starts += [first + at for at in _cut(lengths[part].max(axis=1), size)]
-    bounds = np.array([*starts, len(order)], dtype=np.int64)
+        starts.extend(first + at for at in _cut(lengths[part].max(axis=1), size))
+    bounds = np.append(np.frombuffer(starts, dtype=np.int64), len(order))
     shuffled = rng.permutation(len(starts))
     return BatchPlan(order, bounds[:-1][shuffled], bounds[1:][shuffled])
 
 
-def padding_share(lengths: Ids, plan: BatchPlan) -> float:
+def padding_share(lengths: Lengths, plan: BatchPlan) -> float:
     """The share of places, source and target, that are padding."""
     places = 0
     for batch in range(len(plan)):
         rows = plan[batch]
-        places += len(rows) * int((lengths[rows].max(axis=0) - (0, 1)).sum())
-    real = int(lengths.sum()) - len(lengths)  # the target is one shorter: shifted by one
+        places += len(rows) * (int(lengths[rows].max(axis=0).sum()) - 1)
+    real = int(lengths.sum(dtype=np.int64)) - len(
+        lengths
+    )  # the target is one shorter: shifted by one
     return 1 - real / places if places else 0.0
 
 
-def _pool_size(lengths: Ids, size: BatchSize) -> int:
+def _pool_size(lengths: Lengths, size: BatchSize) -> int:
     if size.pairs is not None:
         return BATCHES_IN_POOL * size.pairs
     assert size.tokens is not None
-    mean = float(lengths.max(axis=1).mean()) if len(lengths) else 1.0
+    sample = lengths[:: max(1, len(lengths) // 100_000)]
+    mean = float(sample.max(axis=1).mean()) if len(lengths) else 1.0
     return max(1, int(BATCHES_IN_POOL * size.tokens / mean))
 
 
-def _cut(longest: Ids, size: BatchSize) -> list[int]:
+def _cut(longest: Lengths, size: BatchSize) -> list[int]:
     """Where batches start among pairs sorted by falling length."""
     starts, at = [], 0
     while at < len(longest):

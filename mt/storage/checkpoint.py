@@ -47,7 +47,8 @@ def write_checkpoint(
     """Writes `parts` (file stem to tensors) and `state`; it has its name only once it is whole."""
     final = folder / checkpoint_name(step)
     building = folder / f".{final.name}.tmp"
-    shutil.rmtree(building, ignore_errors=True)
+    for unfinished in folder.glob(".step-*.tmp"):  # of a process that was killed while it wrote
+        shutil.rmtree(unfinished, ignore_errors=True)
     building.mkdir(parents=True)
     checksums = {}
     for stem, tensors in parts.items():

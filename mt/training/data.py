@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import datasets
 
 from mt.config import Config
-from mt.data.dataset import BilingualDataset, encode_split
+from mt.data.dataset import BilingualDataset, ResampledDataset
+from mt.data.encode import encode_split
 from mt.errors import UserError
 from mt.evaluation.evaluate import check_same_split
 from mt.storage.model_folder import ModelFolder
@@ -42,10 +43,8 @@ def load_training_data(config: Config, folder: ModelFolder) -> TrainingData:
     else:
         src, tgt = train_tokenizers(config, corpus.splits["train"])
     limit = config.data.max_length
-    train, valid = (
-        BilingualDataset(encode_split(corpus.splits[name], src, tgt), limit)
-        for name in ("train", "valid")
-    )
+    train = _train_dataset(config, corpus.splits["train"], src, tgt)
+    valid = BilingualDataset(encode_split(corpus.splits["valid"], src, tgt), limit)
     if not len(train):
         raise UserError(
             f"all {len(train.too_long):,} training pairs are longer than data.max_length "
@@ -56,9 +55,25 @@ def load_training_data(config: Config, folder: ModelFolder) -> TrainingData:
 
 def train_tokenizers(config: Config, train: datasets.Dataset) -> tuple[Tokenizer, Tokenizer]:
     """The tokenizers of the source and of the target, from the training split alone."""
+    if config.tokenizer.shared:
+        languages = config.data.src, config.data.tgt
+        sides = _column(train, "src"), _column(train, "tgt")
+        return Tokenizer.train_shared(*sides, languages, config.tokenizer)
     src = Tokenizer.train(_column(train, "src"), config.data.src, config.tokenizer, "src")
     tgt = Tokenizer.train(_column(train, "tgt"), config.data.tgt, config.tokenizer, "tgt")
     return src, tgt
+
+
+def _train_dataset(
+    config: Config, split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer
+) -> BilingualDataset:
+    encoded, limit = encode_split(split, src, tgt), config.data.max_length
+    dropout = config.tokenizer.bpe_dropout
+    if not dropout:
+        return BilingualDataset(encoded, limit)
+    return ResampledDataset(
+        encoded, limit, text=split, tokenizers=(src, tgt), dropout=dropout, seed=config.seed
+    )
 
 
 def _column(split: datasets.Dataset, name: str) -> Iterator[str]:

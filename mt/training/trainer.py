@@ -148,7 +148,8 @@ class Trainer:
         each = self.settings.accumulate
         first = self.progress.step_in_epoch * each
         indices = range(first, min(first + each, len(plan)))
-        return [self.train_data.batch(plan[i]) for i in indices]
+        epoch = self.progress.epoch
+        return [self.train_data.batch(plan[i], epoch) for i in indices]
 
     def _count(self, plan: BatchPlan) -> None:
         """One more step is done, and with it perhaps an epoch."""

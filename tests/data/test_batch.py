@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import datasets
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
 from mt.config import TokenizerConfig
+from mt.data import encode as encode_module
 from mt.data.batch import collate, frame
-from mt.data.dataset import BilingualDataset, encode_split
+from mt.data.dataset import BilingualDataset, ResampledDataset
+from mt.data.encode import IDS, EncodedSplit, encode_split
 from mt.data.masks import attention_mask, causal_mask, padding_mask
+from mt.data.ragged import Ragged
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, UNK_ID, Tokenizer
 
 P, S, E = PAD_ID, SOS_ID, EOS_ID
 
 
-def encoded(pairs: list[tuple[list[int], list[int]]]) -> datasets.Dataset:
-    ids = datasets.Sequence(datasets.Value("int32"))
-    return datasets.Dataset.from_dict(
-        {"src_ids": [a for a, _ in pairs], "tgt_ids": [b for _, b in pairs]},
-        features=datasets.Features({"src_ids": ids, "tgt_ids": ids}),
-    )
+def encoded(*parts: list[tuple[list[int], list[int]]]) -> EncodedSplit:
+    """Pairs of ids as `encode_split` gives them; each part a chunk of its own."""
+    sides = [
+        pa.chunked_array(
+            [pa.array([pair[side] for pair in part], IDS.types[side]) for part in parts]
+        )
+        for side in (0, 1)
+    ]
+    counts = [[len(a), len(b)] for part in parts for a, b in part]
+    return EncodedSplit(*map(Ragged, sides), np.array(counts, np.uint16).reshape(-1, 2))
 
 
 def test_collate_frames_shifts_and_pads() -> None:
@@ -68,8 +78,8 @@ def test_dataset_leaves_out_what_is_too_long_and_says_which() -> None:
 
 
 def test_dataset_reads_across_the_chunks_of_a_table() -> None:
-    parts = [encoded([([i], [i + 100])]) for i in range(4, 9)]
-    dataset = BilingualDataset(datasets.concatenate_datasets(parts), max_length=10)
+    parts = [[([i], [i + 100])] for i in range(4, 9)]
+    dataset = BilingualDataset(encoded(*parts), max_length=10)
     assert [dataset[i].src[1] for i in range(5)] == [4, 5, 6, 7, 8]
     assert [dataset[i].tgt_out[0] for i in range(5)] == [104, 105, 106, 107, 108]
 
@@ -79,31 +89,81 @@ def test_unknown_shares() -> None:
     assert dataset.unknown_shares() == (0.25, 0.5)
 
 
-def test_encode_split_gives_what_the_tokenizers_give() -> None:
+ROWS = {"src": ["a cat", "a dog here", "a"], "tgt": ["un gatto", "un cane qui", "una"]}
+
+
+def on_disk(folder: Path, rows: dict[str, list[str]]) -> datasets.Dataset:
+    datasets.Dataset.from_dict(rows).save_to_disk(str(folder))
+    return datasets.load_from_disk(str(folder))
+
+
+def trained(rows: dict[str, list[str]]) -> tuple[Tokenizer, Tokenizer]:
     config = TokenizerConfig(min_frequency=1)
-    rows = {"src": ["a cat", "a dog here"], "tgt": ["un gatto", "un cane qui"], "row": [1, 2]}
-    src = Tokenizer.train(rows["src"], "en", config)
-    tgt = Tokenizer.train(rows["tgt"], "it", config)
-    ids = encode_split(datasets.Dataset.from_dict(rows), src, tgt)
-    assert ids["src_ids"][:] == [src.encode(text) for text in rows["src"]]
-    assert ids["tgt_ids"][:] == [tgt.encode(text) for text in rows["tgt"]]
+    return (
+        Tokenizer.train(rows["src"], "en", config),
+        Tokenizer.train(rows["tgt"], "it", config),
+    )
 
 
-def test_encoding_is_kept_and_made_anew_for_another_tokenizer(
-    tmp_path: pytest.TempPathFactory,
+@pytest.mark.parametrize("form", ["memory", "file", "selected"])
+def test_encoding_gives_what_the_tokenizers_give(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = datasets.Dataset.from_dict({"src": ["a cat"] * 3, "tgt": ["un gatto"] * 3})
-    text.save_to_disk(str(tmp_path))
-    split = datasets.load_from_disk(str(tmp_path))
-    tgt = Tokenizer.train(split["tgt"], "it", TokenizerConfig(min_frequency=1))
-    for words in (["a cat"], ["cat"]):
-        src = Tokenizer.train(words, "en", TokenizerConfig(min_frequency=1))
-        for _ in range(2):
-            assert encode_split(split, src, tgt)["src_ids"][0] == src.encode("a cat")
+    monkeypatch.setattr(encode_module, "ROWS_AT_ONCE", 2)
+    rows = ROWS
+    split = datasets.Dataset.from_dict(rows) if form == "memory" else on_disk(tmp_path, rows)
+    if form == "selected":
+        split = split.select([2, 0])
+        rows = {side: [texts[2], texts[0]] for side, texts in ROWS.items()}
+    src, tgt = trained(ROWS)
+    got = encode_split(split, src, tgt)
+    assert [got.src[i].tolist() for i in range(len(got.src))] == list(map(src.encode, rows["src"]))
+    assert [got.tgt[i].tolist() for i in range(len(got.tgt))] == list(map(tgt.encode, rows["tgt"]))
+    assert got.counts.tolist() == [
+        [len(got.src[i]), len(got.tgt[i])] for i in range(len(got.counts))
+    ]
+
+
+def test_encoding_is_made_once_and_anew_for_another_tokenizer_or_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encode_module, "cache_folder", lambda: tmp_path / "cache" / "corpora")
+    split = on_disk(tmp_path / "one", ROWS)
+    src, tgt = trained(ROWS)
+    for _ in range(2):
+        encode_split(split, src, tgt)
+        assert len(list((tmp_path / "cache" / "mt-ids").iterdir())) == 1
+    smaller, _ = trained({"src": ["a"], "tgt": ["un"]})
+    assert encode_split(split, smaller, tgt).src[0].tolist() == smaller.encode("a cat")
+    changed = on_disk(tmp_path / "two", {**ROWS, "src": ["a dog", *ROWS["src"][1:]]})
+    assert encode_split(changed, src, tgt).src[0].tolist() == src.encode("a dog")
+    assert len(list((tmp_path / "cache" / "mt-ids").iterdir())) == 3
+
+
+def test_resampling_is_a_function_of_seed_epoch_and_row() -> None:
+    words = ["internationally", "unbelievable", "incomprehensible nationality"] * 20
+    rows = {"src": words, "tgt": words[::-1]}
+    config = TokenizerConfig(kind="bpe", vocab_size=340, min_frequency=1, bpe_dropout=0.5)
+    pair = Tokenizer.train(words, "en", config), Tokenizer.train(words, "it", config)
+    split = datasets.Dataset.from_dict(rows)
+
+    def batch(seed: int, epoch: int, indices: list[int]) -> list[list[int]]:
+        dataset = ResampledDataset(
+            encode_split(split, *pair), 100, text=split, tokenizers=pair, dropout=0.5, seed=seed
+        )
+        return [[i for i in row if i != P] for row in dataset.batch(indices, epoch).src.tolist()]
+
+    first = batch(1, 0, [0, 1, 2])
+    assert batch(1, 0, [0, 1, 2]) == first
+    assert batch(1, 0, [2, 0, 1]) == [first[2], first[0], first[1]]
+    assert batch(1, 1, [0, 1, 2]) != first
+    assert batch(2, 0, [0, 1, 2]) != first
+    assert [pair[0].decode(ids) for ids in first] == words[:3]
 
 
 def test_empty_split() -> None:
-    dataset = BilingualDataset(encoded([]), max_length=10)
+    src, tgt = trained(ROWS)
+    nothing = datasets.Dataset.from_dict({"src": [], "tgt": []})
+    dataset = BilingualDataset(encode_split(nothing, src, tgt), max_length=10)
     assert len(dataset) == 0
     assert dataset.lengths.shape == (0, 2)
-    assert dataset.lengths.dtype == np.int32

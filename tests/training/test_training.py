@@ -99,7 +99,9 @@ RESUMED = {
 
 
 @pytest.fixture(scope="module")
-def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, torch.Tensor], list, dict]:
+def straight(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[dict[str, torch.Tensor], list, dict]:
     """Weights, curves and optimizer of a run that nothing interrupted."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("straight"))
@@ -127,9 +129,7 @@ def test_interrupted_and_resumed_equals_straight(
     assert same(read_part(last, "optimizer"), moments)
 
 
-def test_the_same_seed_twice_is_the_same_and_another_is_not(
-    here: Path, straight: tuple
-) -> None:
+def test_the_same_seed_twice_is_the_same_and_another_is_not(here: Path, straight: tuple) -> None:
     write_jsonl(here / "pairs.jsonl", toy_pairs(60))
     _, again = train(RESUMED)
     assert same(again, straight[0])

@@ -1,0 +1,107 @@
+"""From the text of a split to ids on disk: made once, streamed through, and found again.
+
+What is found again is keyed by the text and both tokenizers, so it is never that of others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mt.data.ragged import Ragged
+from mt.progress import track
+from mt.text.corpus import cache_folder
+from mt.text.tokenizer import Tokenizer
+
+IDS = pa.schema([("src_ids", pa.list_(pa.int32())), ("tgt_ids", pa.list_(pa.int32()))])
+ROWS_AT_ONCE = 1 << 13
+LONGEST = np.iinfo(np.uint16).max  # lengths beyond are recorded as this: too long in any case
+
+
+@dataclass(frozen=True)
+class EncodedSplit:
+    """The ids of a split, memory-mapped, without SOS and EOS; and their counts in memory."""
+
+    src: Ragged
+    tgt: Ragged
+    counts: NDArray[np.uint16]  # (N, 2) source and target ids of each pair
+
+
+def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> EncodedSplit:
+    """The ids of the columns "src" and "tgt" of `split`."""
+    key = "".join((split._fingerprint, src.to_json(), tgt.to_json()))
+    name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    folder = cache_folder().parent / "mt-ids" / name
+    if not folder.is_dir():
+        _build(split, src, tgt, folder)
+    return open_encoded(folder)
+
+
+def open_encoded(folder: Path) -> EncodedSplit:
+    """What `encode_split` left in `folder`."""
+    with pa.memory_map(str(folder / "ids.arrow")) as source:
+        table = pa.ipc.open_stream(source).read_all()
+    counts = np.load(folder / "counts.npy")
+    return EncodedSplit(Ragged(table.column("src_ids")), Ragged(table.column("tgt_ids")), counts)
+
+
+def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="unfinished-", dir=folder.parent))
+    try:
+        counts = np.zeros((len(split), 2), dtype=np.uint16)
+        with pa.OSFile(str(work / "ids.arrow"), "wb") as sink, pa.ipc.new_stream(sink, IDS) as out:
+            done = 0
+            for rows in track(_text(split), "to ids", len(split), each=ROWS_AT_ONCE):
+                batch = pa.record_batch(
+                    [_lists(src.encode_batch(rows[0])), _lists(tgt.encode_batch(rows[1]))],
+                    schema=IDS,
+                )
+                out.write_batch(batch)
+                for side in (0, 1):
+                    lengths = np.diff(batch.column(side).offsets.to_numpy())
+                    counts[done : done + len(batch), side] = np.minimum(lengths, LONGEST)
+                done += len(batch)
+        np.save(work / "counts.npy", counts)
+        if not folder.exists():  # another process may have been faster
+            work.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _text(split: datasets.Dataset) -> Iterator[tuple[list[str], list[str]]]:
+    """Source and target sentences, so many rows at once.
+
+    Files are read and not mapped: pages of a mapped file would all stay in memory.
+    """
+    for batch in _batches(split):
+        for first in range(0, len(batch), ROWS_AT_ONCE):
+            part = batch.slice(first, ROWS_AT_ONCE)
+            yield part.column("src").to_pylist(), part.column("tgt").to_pylist()
+
+
+def _batches(split: datasets.Dataset) -> Iterable[Any]:
+    if not split.cache_files or split._indices is not None:
+        yield from split.with_format("arrow").iter(batch_size=ROWS_AT_ONCE)
+        return
+    for file in split.cache_files:
+        with pa.OSFile(file["filename"], "rb") as source:
+            yield from pa.ipc.open_stream(source)
+
+
+def _lists(rows: list[list[int]]) -> pa.Array:
+    """Rows of ids as an Arrow list<int32>, without a Python object for each on the way."""
+    offsets = np.zeros(len(rows) + 1, dtype=np.int32)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    values = np.fromiter((i for row in rows for i in row), np.int32, int(offsets[-1]))
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))

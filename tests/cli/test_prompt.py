@@ -1,0 +1,89 @@
+"""The prompt, as a person at a terminal meets it."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SENTENCES
+
+pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
+
+CAT = "the cat sleeps today."
+PATIENCE = 60.0
+
+
+class Terminal:
+    """`mt translate` at a pseudo-terminal, with everything that has appeared there so far."""
+
+    def __init__(self, **settings: object) -> None:
+        self.here, there = pty.openpty()
+        streams = {"stdin": there, "stdout": there, "stderr": there, **settings}
+        command = [sys.executable, "-m", "mt", "translate"]
+        self.process = subprocess.Popen(command, **streams)  # type: ignore[call-overload]
+        os.close(there)
+        self.seen = b""
+
+    def wait_for(self, text: bytes, times: int = 1) -> None:
+        give_up = time.monotonic() + PATIENCE
+        while self.seen.count(text) < times:
+            assert time.monotonic() < give_up, self.seen
+            if select.select([self.here], [], [], 0.1)[0]:
+                self.seen += os.read(self.here, 1 << 16)
+
+    def type(self, text: bytes) -> bytes:
+        """What appears after typing `text`, up to the next prompt."""
+        before, prompts = len(self.seen), self.seen.count(b"> ")
+        os.write(self.here, text)
+        self.wait_for(b"> ", prompts + 1)
+        return self.seen[before:]
+
+    def end(self) -> int:
+        os.write(self.here, b"\x04")  # Ctrl-D
+        status = self.process.wait(PATIENCE)
+        os.close(self.here)
+        return status
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_it_answers_and_ends_with_ctrl_d_and_survives_odd_input(trained: Path, locale: str) -> None:
+    terminal = Terminal(env={**os.environ, "LC_ALL": locale, "TERM": "dumb"})
+    terminal.wait_for(b"> ")
+    assert b"Ctrl-D" in terminal.seen
+    assert SENTENCES[CAT].encode() in terminal.type(CAT.encode() + b"\n")
+    terminal.type(b"\n")
+    assert b"not UTF-8" in terminal.type(b"caff\xe8 \xff\n")
+    assert b"unknown to the model" in terminal.type(b"[EOS] <unk> \xf0\x9f\x98\x80 42 --help\n")
+    terminal.type(b"cat " * 300 + b"\n")
+    assert SENTENCES[CAT].encode() in terminal.type(CAT.encode() + b"\n")
+    assert terminal.end() == 0
+
+
+def test_results_that_go_elsewhere_are_free_of_prompts(trained: Path) -> None:
+    with Path("out.txt").open("wb") as out:
+        terminal = Terminal(stdout=out)
+        terminal.wait_for(b"> ")
+        terminal.type(CAT.encode() + b"\n")
+        terminal.type(b"\xff\n")
+        terminal.type(b"yes.\n")
+        assert terminal.end() == 0
+    assert Path("out.txt").read_text("utf-8") == f"{SENTENCES[CAT]}\nsì.\n"
+
+
+def test_ctrl_c_at_the_prompt(trained: Path) -> None:
+    with Path("err.txt").open("wb") as err:
+        terminal = Terminal(stderr=err)
+        terminal.wait_for(b"> ")
+        terminal.type(CAT.encode() + b"\n")
+        os.write(terminal.here, b"\x03")
+        # A terminal of its own has no foreground group: the signal is sent as the shell would.
+        terminal.process.send_signal(2)
+        assert terminal.process.wait(PATIENCE) == 130
+        os.close(terminal.here)
+    assert b"Traceback" not in Path("err.txt").read_bytes()
