@@ -41,6 +41,13 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)"
     )
     parser.add_argument(
+        "--unknown",
+        choices=("mark", "copy", "ban"),
+        default="copy",
+        help="for a word the model cannot say: a mark, the source word it looks at most, or the "
+        "next likely word (default: copy)",
+    )
+    parser.add_argument(
         "--batch-size",
         type=_positive,
         default=64,
@@ -88,7 +95,7 @@ def load_translator(arguments: argparse.Namespace) -> Translator:
 
     start_logging()
     folder = find_model(arguments.model)
-    return Translator.load(folder, resolve_device(arguments.device))
+    return Translator.load(folder, resolve_device(arguments.device), arguments.unknown)
 
 
 def _is_device(name: str) -> bool:

@@ -5,12 +5,13 @@ Letters: B sentences, S source length, V target vocabulary, R rows not yet finis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from mt.model.interface import TranslationModel
+from mt.model.interface import State, TranslationModel
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID
 
 
@@ -21,37 +22,59 @@ class Hypothesis:
     ids: list[int]
     log_probability: float  # natural logarithm, of the ids and the EOS after them
     cut: bool  # it reached the longest allowed length before EOS
+    # For each id the source place, SOS being 0, that it looked at most; if that was asked for.
+    alignment: list[int] = field(default_factory=list)
 
 
 @torch.inference_mode()
 def greedy(
-    model: TranslationModel, src: Tensor, src_padding: Tensor | None, max_lengths: Tensor
+    model: TranslationModel,
+    src: Tensor,
+    src_padding: Tensor | None,
+    max_lengths: Tensor,
+    *,
+    banned: Sequence[int] = (),
+    align: bool = False,
 ) -> list[Hypothesis]:
     """Translates src (B, S); `max_lengths` (B,) is the most tokens, EOS not counted, of each.
 
-    Rows that are finished leave the batch, so that no work is done for them.
+    Tokens with the ids `banned` are never chosen. Rows that are finished leave the batch, so that
+    no work is done for them.
     """
     hypotheses = [Hypothesis([], 0.0, cut=False) for _ in range(src.size(0))]
-    state = model.start(model.encode(src, src_padding), src_padding)
+    state = model.start(model.encode(src, src_padding), src_padding, watch=align)
     rows = torch.arange(src.size(0), device=src.device)  # (R,) which sentence a row is
     last = torch.full((src.size(0), 1), SOS_ID, device=src.device)  # (R, 1)
+    never = [PAD_ID, SOS_ID, *banned]
     length = 0
     while len(rows):
         scores = model.decode(last, state)[:, -1].float().log_softmax(dim=-1)  # (R, V)
-        scores[:, [PAD_ID, SOS_ID]] = -torch.inf
+        scores[:, never] = -torch.inf
         if length == 0:
             scores[:, EOS_ID] = -torch.inf  # a sentence never becomes nothing
         score, token = scores.max(dim=-1)  # (R,), (R,)
         full = length >= max_lengths[rows]  # no room: whatever it wanted to say is not said
         ended = token == EOS_ID
+        looked = _looked_at(state, src[rows]) if align else None
         length += 1
-        _append(hypotheses, rows, token, score, ended, full)
+        _append(hypotheses, rows, token, score, ended, full, looked)
         going = torch.nonzero(~(ended | full)).squeeze(1)
         if len(going) < len(rows):
             state.reorder(going)
             rows, token = rows[going], token[going]
         last = token[:, None]
     return hypotheses
+
+
+def _looked_at(state: State, src: Tensor) -> Tensor:
+    """(R,) the source place that the newest token of each row looked at most.
+
+    That is by the mean over layers and heads, among the places of src (R, S) that hold a word.
+    """
+    assert state.attention is not None
+    weights = state.attention[:, :, :, -1].mean(dim=(1, 2))  # (R, L, H, S) -> (R, S)
+    words = (src != PAD_ID) & (src != SOS_ID) & (src != EOS_ID)
+    return weights.masked_fill(~words, -1.0).argmax(dim=-1)
 
 
 def _append(
@@ -61,9 +84,11 @@ def _append(
     score: Tensor,
     ended: Tensor,
     full: Tensor,
+    looked: Tensor | None,
 ) -> None:
     columns = (rows.tolist(), token.tolist(), score.tolist(), ended.tolist(), full.tolist())
-    for row, new, gain, end, out_of_room in zip(*columns, strict=True):
+    places = looked.tolist() if looked is not None else [None] * len(rows)
+    for row, new, gain, end, out_of_room, place in zip(*columns, places, strict=True):
         hypothesis = hypotheses[row]
         if end:
             hypothesis.log_probability += gain
@@ -72,3 +97,5 @@ def _append(
         else:
             hypothesis.ids.append(new)
             hypothesis.log_probability += gain
+            if place is not None:
+                hypothesis.alignment.append(place)

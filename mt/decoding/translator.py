@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import torch
 
@@ -16,8 +17,11 @@ from mt.model.build import build_model
 from mt.model.interface import TranslationModel
 from mt.storage.model_folder import ModelFolder
 from mt.text.cleaning import normalize
-from mt.text.tokenizer import PAD_ID, Tokenizer
+from mt.text.tokenizer import PAD_ID, UNK_ID, Tokenizer
 
+# What stands for a target word that the model has no word for: a mark; the source word that it
+# looked at most; or the likeliest word that it does have.
+Unknown = Literal["mark", "copy", "ban"]
 EXTRA_LENGTH = 10  # tokens that a translation may have beyond the ratio, so that short ones fit
 FRAME = 2  # SOS and EOS
 
@@ -45,24 +49,28 @@ class Translator:
         tgt: Tokenizer,
         config: Config,
         device: torch.device,
+        unknown: Unknown = "copy",
     ) -> None:
         self.model = model
         self.src = src
         self.tgt = tgt
         self.device = device
+        self.unknown = unknown
         self.source_limit = config.data.max_length - FRAME
         self.target_limit = config.data.max_length - FRAME
         self.max_length_ratio = config.decoding.max_length_ratio
 
     @classmethod
-    def load(cls, folder: ModelFolder, device: torch.device) -> Translator:
+    def load(
+        cls, folder: ModelFolder, device: torch.device, unknown: Unknown = "copy"
+    ) -> Translator:
         """The translator in a model folder. Raises UserError if the folder is not sound."""
         config = folder.read_config()
         src, tgt = folder.tokenizers(config)
         weights, _ = folder.weights(src, tgt)
         model = build_model(config.model, src.vocab_size, tgt.vocab_size, init=False)
         load_weights(model, weights)
-        return cls(model.to(device).eval(), src, tgt, config, device)
+        return cls(model.to(device).eval(), src, tgt, config, device, unknown)
 
     def translate(self, sentences: Sequence[str], batch_size: int = 64) -> list[Translation]:
         """The translations of `sentences`, in their order; a blank one gives a blank one."""
@@ -98,6 +106,8 @@ class Translator:
             src.to(self.device),
             None if padding is None else padding.to(self.device),
             longest.to(self.device),
+            banned=[UNK_ID] if self.unknown == "ban" else [],
+            align=self.unknown == "copy" and self.tgt.kind == "word",
         )
 
     def _max_length(self, source_tokens: int) -> int:
@@ -105,10 +115,19 @@ class Translator:
         return min(wanted, self.target_limit)
 
     def _write(self, translation: Translation, hypothesis: Hypothesis) -> None:
+        text = self.tgt.decode(hypothesis.ids, self._copied(translation, hypothesis))
         # A line break in the middle would shift all later lines of the output.
-        translation.text = " ".join(self.tgt.decode(hypothesis.ids).splitlines())
+        translation.text = " ".join(text.splitlines())
         translation.log_probability = hypothesis.log_probability
         translation.cut = hypothesis.cut
+
+    def _copied(self, translation: Translation, hypothesis: Hypothesis) -> list[str] | None:
+        """For each unknown word of a translation, the source word that it looked at most."""
+        if not hypothesis.alignment:
+            return None
+        words = self.src.tokens(normalize(translation.source))
+        places = zip(hypothesis.ids, hypothesis.alignment, strict=True)
+        return [words[place - 1] for i, place in places if i == UNK_ID]
 
 
 def load_weights(model: TranslationModel, weights: dict[str, torch.Tensor]) -> None:

@@ -5,6 +5,8 @@ Letters: B pairs, T queries, S keys, D model, H heads, C = D / H channels of a h
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -85,6 +87,14 @@ class CrossAttention(_Heads):
         """memory (B, S, D) to keys and values (B, H, S, C), the same for every target token."""
         key, value = map(self.split, self.key_value(memory).chunk(2, dim=-1))
         return key, value
+
+    def weights(self, x: Tensor, keys_values: KeysValues, mask: Tensor | None) -> Tensor:
+        """How much of each memory place a target token takes: (B, H, T, S), rows sum to 1."""
+        query = self.split(self.query(x))
+        scores = query @ keys_values[0].transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return scores.softmax(dim=-1)
 
     def forward(self, x: Tensor, keys_values: KeysValues, mask: Tensor | None) -> Tensor:
         """x (B, T, D) to (B, T, D), looking at the memory where mask (B, 1, 1, S) allows."""

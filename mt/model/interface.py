@@ -14,7 +14,13 @@ from mt.model.embedding import TokenEmbedding
 
 
 class State(Protocol):
-    """What the decoder remembers of a batch: the memory, and the target tokens so far."""
+    """What the decoder remembers of a batch: the memory, and the target tokens so far.
+
+    `attention` has the cross-attention weights of the last `advance` if the state is watched:
+    (B, L, H, T, S) for L layers and H heads, rows summing to 1; else None.
+    """
+
+    attention: Tensor | None
 
     def reorder(self, rows: Tensor) -> None:
         """Keeps the rows (R,) of the batch, in this order; a row may be named more than once."""
@@ -41,8 +47,8 @@ class TranslationModel(nn.Module, ABC):
         """src (B, S) ids, padding mask (B, S) or None for no padding, to memory (B, S, D)."""
 
     @abstractmethod
-    def start(self, memory: Tensor, src_padding: Tensor | None) -> State:
-        """The state before the first target token."""
+    def start(self, memory: Tensor, src_padding: Tensor | None, watch: bool = False) -> State:
+        """The state before the first target token; `watch` keeps the attention at each step."""
 
     @abstractmethod
     def advance(self, tgt: Tensor, state: State) -> Tensor:

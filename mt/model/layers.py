@@ -92,9 +92,17 @@ class DecoderLayer(nn.Module):
         self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(3))
 
     def forward(
-        self, x: Tensor, past: KeysValues | None, memory: KeysValues, mask: Tensor | None
+        self,
+        x: Tensor,
+        past: KeysValues | None,
+        memory: KeysValues,
+        mask: Tensor | None,
+        watched: list[Tensor] | None = None,
     ) -> tuple[Tensor, KeysValues]:
-        """x (B, T, D) after `past`, looking at the memory (B, H, S, C); and the longer past."""
+        """x (B, T, D) after `past`, looking at the memory (B, H, S, C); and the longer past.
+
+        The weights of that look, (B, H, T, S), are added to `watched`.
+        """
         longer: list[KeysValues] = []
 
         def attend(y: Tensor) -> Tensor:
@@ -102,7 +110,13 @@ class DecoderLayer(nn.Module):
             longer.append(keys_values)
             return mixed
 
+        def look(y: Tensor) -> Tensor:
+            if watched is not None:
+                watched.append(self.cross_attention.weights(y, memory, mask))
+            looked: Tensor = self.cross_attention(y, memory, mask)
+            return looked
+
         x = self.residuals[0](x, attend)
-        x = self.residuals[1](x, lambda y: self.cross_attention(y, memory, mask))
+        x = self.residuals[1](x, look)
         x = self.residuals[2](x, self.feed_forward)
         return x, longer[0]

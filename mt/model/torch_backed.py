@@ -6,7 +6,10 @@ Letters: B pairs, S source length, T target length, D model.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +26,8 @@ class PrefixState:
     memory: Tensor  # (B, S, D)
     src_padding: Tensor | None  # (B, S)
     prefix: Tensor  # (B, T) ids
+    watch: bool = False
+    attention: Tensor | None = None  # of the last `advance`, if watched: (B, L, H, T, S)
 
     def reorder(self, rows: Tensor) -> None:
         self.memory = self.memory.index_select(0, rows)
@@ -73,21 +78,44 @@ class TorchTransformer(TranslationModel):
         memory: Tensor = self.encoder(embedded, src_key_padding_mask=src_padding)
         return memory
 
-    def start(self, memory: Tensor, src_padding: Tensor | None) -> PrefixState:
+    def start(self, memory: Tensor, src_padding: Tensor | None, watch: bool = False) -> PrefixState:
         nothing = torch.empty(memory.size(0), 0, dtype=torch.long, device=memory.device)
-        return PrefixState(memory, src_padding, nothing)
+        return PrefixState(memory, src_padding, nothing, watch)
 
     def advance(self, tgt: Tensor, state: State) -> Tensor:
         assert isinstance(state, PrefixState)
         state.prefix = torch.cat((state.prefix, tgt), dim=1)
         length = state.prefix.size(1)
-        features: Tensor = self.decoder(
-            self.tgt_embedding(state.prefix),
-            state.memory,
-            tgt_mask=~causal_mask(
-                length, length, tgt.device
-            ),  # torch's masks say where not to look
-            tgt_is_causal=True,
-            memory_key_padding_mask=state.src_padding,
-        )
+        hidden = ~causal_mask(length, length, tgt.device)  # torch's masks say where not to look
+        with self._watching(state.watch) as watched:
+            features: Tensor = self.decoder(
+                self.tgt_embedding(state.prefix),
+                state.memory,
+                tgt_mask=hidden,
+                tgt_is_causal=True,
+                memory_key_padding_mask=state.src_padding,
+            )
+        if watched:
+            state.attention = torch.stack(watched, dim=1)[..., -tgt.size(1) :, :]
         return features[:, -tgt.size(1) :]
+
+    @contextmanager
+    def _watching(self, watch: bool) -> Iterator[list[Tensor]]:
+        """Collects the weights (B, H, T, S) of each layer, which torch's layers do not ask for."""
+        watched: list[Tensor] = []
+        hooks = []
+
+        def ask(_: nn.Module, inputs: Any, options: dict[str, Any]) -> Any:
+            return inputs, {**options, "need_weights": True, "average_attn_weights": False}
+
+        def take(_: nn.Module, __: Any, output: tuple[Tensor, Tensor]) -> None:
+            watched.append(output[1])
+
+        for layer in cast(list[nn.TransformerDecoderLayer], self.decoder.layers) if watch else ():
+            hooks.append(layer.multihead_attn.register_forward_pre_hook(ask, with_kwargs=True))
+            hooks.append(layer.multihead_attn.register_forward_hook(take))
+        try:
+            yield watched
+        finally:
+            for hook in hooks:
+                hook.remove()

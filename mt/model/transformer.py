@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 
 from mt.data.masks import attention_mask
@@ -23,7 +24,9 @@ class CachedState:
     memory: list[KeysValues]  # per layer, each (B, H, S, C)
     mask: Tensor | None  # attention mask over the memory (B, 1, 1, S)
     past: list[KeysValues | None]  # per layer, each (B, H, T, C)
+    watch: bool = False
     length: int = 0  # T, target tokens read so far
+    attention: Tensor | None = None  # of the last `advance`, if watched: (B, L, H, T, S)
 
     def reorder(self, rows: Tensor) -> None:
         def pick(pair: KeysValues) -> KeysValues:
@@ -70,16 +73,20 @@ class Transformer(TranslationModel):
         memory: Tensor = self.encoder_norm(x)
         return memory
 
-    def start(self, memory: Tensor, src_padding: Tensor | None) -> CachedState:
+    def start(self, memory: Tensor, src_padding: Tensor | None, watch: bool = False) -> CachedState:
         layers = cast(list[DecoderLayer], list(self.decoder))
         keys_values = [layer.cross_attention.keys_values(memory) for layer in layers]
-        return CachedState(keys_values, attention_mask(src_padding), [None] * len(keys_values))
+        return CachedState(
+            keys_values, attention_mask(src_padding), [None] * len(keys_values), watch
+        )
 
     def advance(self, tgt: Tensor, state: State) -> Tensor:
         assert isinstance(state, CachedState)
         x = self.tgt_embedding(tgt, state.length)  # (B, T, D)
+        watched: list[Tensor] | None = [] if state.watch else None
         for i, layer in enumerate(self.decoder):
-            x, state.past[i] = layer(x, state.past[i], state.memory[i], state.mask)
+            x, state.past[i] = layer(x, state.past[i], state.memory[i], state.mask, watched)
+        state.attention = torch.stack(watched, dim=1) if watched else None
         state.length += tgt.size(1)
         features: Tensor = self.decoder_norm(x)
         return features

@@ -113,6 +113,31 @@ def test_native_and_torch_layers_agree_on_copied_weights(norm: str, activation: 
     assert count_parameters(native) == count_parameters(backed)
 
 
+@pytest.mark.parametrize("norm", NORMS)
+def test_watched_attention_of_both_implementations_agrees(norm: str) -> None:
+    native = perturbed(build_model(small(norm=norm, attention_bias=True), V_SRC, V_TGT))
+    backed = build_model(
+        small(implementation="torch", norm=norm, attention_bias=True), V_SRC, V_TGT
+    ).eval()
+    assert isinstance(native, Transformer)
+    assert isinstance(backed, TorchTransformer)
+    copy_weights(native, backed)
+    src, padding, tgt = batch()
+    seen = []
+    for model in (native, backed):
+        state = model.start(model.encode(src, padding), padding, watch=True)
+        parts = []
+        for step in tgt.split((3, 1, 2), dim=1):
+            model.advance(step, state)
+            assert state.attention is not None
+            parts.append(state.attention)
+        seen.append(torch.cat(parts, dim=3))
+    assert seen[0].shape == (3, 2, 4, 6, 7)  # pairs, layers, heads, target, source
+    torch.testing.assert_close(seen[0], seen[1], atol=1e-5, rtol=0)
+    torch.testing.assert_close(seen[0].sum(-1), torch.ones(3, 2, 4, 6))
+    assert (seen[0][1, ..., 4:] == 0).all()  # padding of the second source
+
+
 def test_attention_without_biases_equals_the_formula_written_out() -> None:
     model = perturbed(build_model(small(num_layers=1), V_SRC, V_TGT))
     assert isinstance(model, Transformer)
