@@ -5,13 +5,12 @@ Letters: B pairs, T queries, S keys, D model, H heads, C = D / H channels of a h
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mt.data.masks import causal_mask
+from mt.model.dropout import dropout
 
 KeysValues = tuple[Tensor, Tensor]  # each (B, H, S, C)
 
@@ -42,13 +41,37 @@ class _Heads(nn.Module):
         self, query: Tensor, keys_values: KeysValues, mask: Tensor | None, causal: bool = False
     ) -> Tensor:
         """softmax(QKᵀ / √C) V, heads joined (Vaswani et al. 2017, 3.2)."""
-        dropout = self.dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(
-            query, *keys_values, attn_mask=mask, dropout_p=dropout, is_causal=causal
-        )
+        share = self.dropout if self.training else 0.0
+        if share and query.device.type == "cpu":
+            mixed = _written_out(query, keys_values, mask, causal, share)
+        else:
+            mixed = F.scaled_dot_product_attention(
+                query, *keys_values, attn_mask=mask, dropout_p=share, is_causal=causal
+            )
         # (B, H, T, C) -> (B, T, H, C) -> (B, T, D)
         joined: Tensor = self.output(mixed.transpose(1, 2).flatten(2))
         return joined
+
+
+def _written_out(
+    query: Tensor, keys_values: KeysValues, mask: Tensor | None, causal: bool, share: float
+) -> Tensor:
+    """(B, H, T, C), as torch does it with dropout on a CPU too, but with our cheaper dropout."""
+    weights = attention_weights(query, keys_values[0], mask, causal)
+    mixed: Tensor = dropout(weights, share) @ keys_values[1]
+    return mixed
+
+
+def attention_weights(
+    query: Tensor, key: Tensor, mask: Tensor | None, causal: bool = False
+) -> Tensor:
+    """softmax(QKᵀ / √C): (B, H, T, S), rows sum to 1 (Vaswani et al. 2017, equation 1)."""
+    scores = query @ (key * key.size(-1) ** -0.5).transpose(-2, -1)
+    if causal:
+        mask = causal_mask(query.size(2), key.size(2), query.device)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(dim=-1)
 
 
 class SelfAttention(_Heads):
@@ -90,11 +113,7 @@ class CrossAttention(_Heads):
 
     def weights(self, x: Tensor, keys_values: KeysValues, mask: Tensor | None) -> Tensor:
         """How much of each memory place a target token takes: (B, H, T, S), rows sum to 1."""
-        query = self.split(self.query(x))
-        scores = query @ keys_values[0].transpose(-2, -1) / math.sqrt(query.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(~mask, -torch.inf)
-        return scores.softmax(dim=-1)
+        return attention_weights(self.split(self.query(x)), keys_values[0], mask)
 
     def forward(self, x: Tensor, keys_values: KeysValues, mask: Tensor | None) -> Tensor:
         """x (B, T, D) to (B, T, D), looking at the memory where mask (B, 1, 1, S) allows."""

@@ -10,6 +10,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from mt.model.dropout import Dropout
+
 
 class TokenEmbedding(nn.Embedding):
     """Embedding times √D, plus positions, with dropout (Vaswani et al. 2017, 3.4, 3.5 and 5.4)."""
@@ -19,7 +21,7 @@ class TokenEmbedding(nn.Embedding):
     def __init__(self, vocab_size: int, d_model: int, dropout: float) -> None:
         super().__init__(vocab_size, d_model)
         self.scale = math.sqrt(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.register_buffer("positions", sinusoids(512, d_model), persistent=False)
 
     def forward(self, ids: Tensor, offset: int = 0) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from mt.model.attention import CrossAttention, KeysValues, SelfAttention
+from mt.model.dropout import Dropout
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu"]
@@ -25,7 +26,7 @@ class Residual(nn.Module):
     def __init__(self, d_model: int, dropout: float, norm: Norm) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.pre = norm == "pre"
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -42,7 +43,7 @@ class FeedForward(nn.Sequential):
         super().__init__(
             nn.Linear(d_model, d_ff),
             nn.ReLU() if activation == "relu" else nn.GELU(),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             nn.Linear(d_ff, d_model),
         )
 
