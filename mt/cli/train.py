@@ -27,6 +27,17 @@ def add_parser(commands: Any) -> None:
         description="Trains the model that a config file describes. Given again, the same command "
         "goes on where the run stopped.",
     )
+    add_config_options(parser)
+    parser.add_argument(
+        "--restart",
+        action="store_true",
+        help="begin anew; an earlier run of this name is moved aside, not deleted",
+    )
+    parser.set_defaults(run=run)
+
+
+def add_config_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which config, and what to lay over it."""
     parser.add_argument("--config", required=True, metavar="FILE", help="the config, a YAML file")
     parser.add_argument(
         "--set",
@@ -36,12 +47,6 @@ def add_parser(commands: Any) -> None:
         dest="overrides",
         help="a setting to lay over the file, as training.lr=1e-4; may be repeated",
     )
-    parser.add_argument(
-        "--restart",
-        action="store_true",
-        help="begin anew; an earlier run of this name is moved aside, not deleted",
-    )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,10 +8,8 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import datasets
 import numpy as np
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 from mt.data.ragged import Ragged
 from mt.progress import track
 from mt.text.corpus import cache_folder
+from mt.text.stream import batches
 from mt.text.tokenizer import Tokenizer
 
 IDS = pa.schema([("src_ids", pa.list_(pa.int32())), ("tgt_ids", pa.list_(pa.int32()))])
@@ -62,11 +61,13 @@ def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path
         counts = np.zeros((len(split), 2), dtype=np.uint16)
         with pa.OSFile(str(work / "ids.arrow"), "wb") as sink, pa.ipc.new_stream(sink, IDS) as out:
             done = 0
-            for rows in track(_text(split), "to ids", len(split), each=ROWS_AT_ONCE):
-                batch = pa.record_batch(
-                    [_lists(src.encode_batch(rows[0])), _lists(tgt.encode_batch(rows[1]))],
-                    schema=IDS,
-                )
+            pieces = batches(split, ROWS_AT_ONCE)
+            for text in track(pieces, "to ids", len(split), each=ROWS_AT_ONCE):
+                ids = [
+                    _lists(tokenizer.encode_batch(text.column(side).to_pylist()))
+                    for side, tokenizer in (("src", src), ("tgt", tgt))
+                ]
+                batch = pa.record_batch(ids, schema=IDS)
                 out.write_batch(batch)
                 for side in (0, 1):
                     lengths = np.diff(batch.column(side).offsets.to_numpy())
@@ -77,26 +78,6 @@ def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path
             work.rename(folder)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _text(split: datasets.Dataset) -> Iterator[tuple[list[str], list[str]]]:
-    """Source and target sentences, so many rows at once.
-
-    Files are read and not mapped: pages of a mapped file would all stay in memory.
-    """
-    for batch in _batches(split):
-        for first in range(0, len(batch), ROWS_AT_ONCE):
-            part = batch.slice(first, ROWS_AT_ONCE)
-            yield part.column("src").to_pylist(), part.column("tgt").to_pylist()
-
-
-def _batches(split: datasets.Dataset) -> Iterable[Any]:
-    if not split.cache_files or split._indices is not None:
-        yield from split.with_format("arrow").iter(batch_size=ROWS_AT_ONCE)
-        return
-    for file in split.cache_files:
-        with pa.OSFile(file["filename"], "rb") as source:
-            yield from pa.ipc.open_stream(source)
 
 
 def _lists(rows: list[list[int]]) -> pa.Array:

@@ -5,6 +5,8 @@ Letters: B pairs, T queries, S keys, D model, H heads, C = D / H channels of a h
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -66,12 +68,13 @@ def attention_weights(
     query: Tensor, key: Tensor, mask: Tensor | None, causal: bool = False
 ) -> Tensor:
     """softmax(QKᵀ / √C): (B, H, T, S), rows sum to 1 (Vaswani et al. 2017, equation 1)."""
-    scores = query @ (key * key.size(-1) ** -0.5).transpose(-2, -1)
+    scores: Tensor = query @ key.transpose(-2, -1) / math.sqrt(key.size(-1))
     if causal:
         mask = causal_mask(query.size(2), key.size(2), query.device)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
-    return scores.softmax(dim=-1)
+    weights: Tensor = scores.softmax(dim=-1)
+    return weights
 
 
 class SelfAttention(_Heads):

@@ -70,21 +70,21 @@ class DataReport:
 
     def lines(self) -> Iterator[str]:
         """The report as a person reads it, a line at a time, without examples."""
-        yield f"{self.kept:,} pairs of {self.read:,} rows read"
+        yield f"data         {self.kept:,} pairs of {self.read:,} rows read"
         if self.bad.count:
-            yield f"{_rows(self.bad.count)} bad, left out: {_bad(self.bad)}"
+            yield f"bad          {_rows(self.bad.count)}, left out: {_bad(self.bad)}"
         for reason, tally in self.dropped.items():
-            yield f"{tally.count:,} dropped, {reason}: {_first(tally)}"
+            yield f"dropped      {_rows(tally.count)}, {reason}: {_first(tally)}"
         for what, tally in self.mended.items():
-            yield f"{_rows(tally.count)} mended, {what}"
-        for name, split in self.splits.items():
-            origin = f"{split.origin}, " if split.origin else ""
-            yield f"{name}: {split.pairs:,} pairs ({origin}hash {split.hash})"
+            yield f"mended       {_rows(tally.count)}, {what}: {_first(tally)}"
+        sizes = [f"{split.pairs:,} {name}" for name, split in self.splits.items()]
+        yield f"split        {', '.join(sizes)} pairs"
         for where, kinds in self.leaks.items():
             for kind, tally in kinds.items():
                 if tally.count:
-                    yield f"overlap, {where}: {tally.count:,} pairs have the {kind}"
-        yield from self.notices
+                    yield f"overlap      {where}: {tally.count:,} pairs have the {kind}"
+        for notice in self.notices:
+            yield f"notice       {notice}"
 
 
 def report_from_dict(data: dict[str, Any]) -> DataReport:

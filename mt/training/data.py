@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import datasets
@@ -14,6 +13,7 @@ from mt.errors import UserError
 from mt.evaluation.evaluate import check_same_split
 from mt.storage.model_folder import ModelFolder
 from mt.text.corpus import Corpus, load_corpus
+from mt.text.stream import sentences
 from mt.text.tokenizer import Tokenizer
 
 
@@ -28,7 +28,7 @@ class TrainingData:
     valid: BilingualDataset
 
 
-def load_training_data(config: Config, folder: ModelFolder) -> TrainingData:
+def load_training_data(config: Config, folder: ModelFolder | None = None) -> TrainingData:
     """Reads the corpus; takes the tokenizers of `folder` where there are any, else trains them.
 
     Raises `UserError` when there is nothing to train on, or when the corpus is no longer the one
@@ -37,7 +37,7 @@ def load_training_data(config: Config, folder: ModelFolder) -> TrainingData:
     corpus = load_corpus(config.data)
     if not len(corpus.splits["train"]):
         raise UserError("no training pairs are left after reading, cleaning and splitting")
-    if folder.exists:
+    if folder is not None and folder.exists:
         check_same_split(corpus, folder)
         src, tgt = folder.tokenizers(config)
     else:
@@ -57,10 +57,10 @@ def train_tokenizers(config: Config, train: datasets.Dataset) -> tuple[Tokenizer
     """The tokenizers of the source and of the target, from the training split alone."""
     if config.tokenizer.shared:
         languages = config.data.src, config.data.tgt
-        sides = _column(train, "src"), _column(train, "tgt")
+        sides = sentences(train, "src"), sentences(train, "tgt")
         return Tokenizer.train_shared(*sides, languages, config.tokenizer)
-    src = Tokenizer.train(_column(train, "src"), config.data.src, config.tokenizer, "src")
-    tgt = Tokenizer.train(_column(train, "tgt"), config.data.tgt, config.tokenizer, "tgt")
+    src = Tokenizer.train(sentences(train, "src"), config.data.src, config.tokenizer, "src")
+    tgt = Tokenizer.train(sentences(train, "tgt"), config.data.tgt, config.tokenizer, "tgt")
     return src, tgt
 
 
@@ -74,8 +74,3 @@ def _train_dataset(
     return ResampledDataset(
         encoded, limit, text=split, tokenizers=(src, tgt), dropout=dropout, seed=config.seed
     )
-
-
-def _column(split: datasets.Dataset, name: str) -> Iterator[str]:
-    for rows in split.select_columns([name]).iter(batch_size=1000):
-        yield from rows[name]

@@ -164,7 +164,7 @@ def test_blank_sides_are_dropped_as_pairs(tmp_path: Path) -> None:
     dropped = report_of.report.dropped["blank side"]
     assert dropped.count == 2
     assert [e["row"] for e in dropped.examples] == [21, 22]
-    assert any("2 dropped, blank side: a.jsonl row 21" in line for line in report_of.report.lines())
+    assert any("2 rows, blank side: a.jsonl row 21" in line for line in report_of.report.lines())
 
 
 def test_rows_are_mended_and_counted(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_rows_are_mended_and_counted(tmp_path: Path) -> None:
         "invisible characters": 1,
         "Unicode form": 1,
     }
-    assert "1 row mended, entities" in list(found.report.lines())
+    assert any("1 row, entities" in line for line in found.report.lines())
 
 
 def test_references_are_the_untouched_text(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_bad_rows_are_named_and_the_rest_is_used(tmp_path: Path) -> None:
     assert len(found.splits["train"]) == 30
     assert found.report.bad.count == 2
     assert [e["row"] for e in found.report.bad.examples] == [31, 32]
-    line = next(line for line in found.report.lines() if "bad" in line)
+    line = next(line for line in found.report.lines() if line.startswith("bad"))
     assert line.startswith("2 rows bad, left out: a.tsv row 31, 3 fields where 2 are expected")
 
 

@@ -155,7 +155,7 @@ def test_a_validation_split_that_cannot_be_is_said(tmp_path: Path) -> None:
         "no validation pairs",
         "no test pairs",
     ]
-    assert any(line.startswith("no validation pairs") for line in found.report.lines())
+    assert any("no validation pairs" in line for line in found.report.lines())
 
 
 def test_train_keeps_a_pair_whatever_the_shares(tmp_path: Path) -> None:
