@@ -36,6 +36,9 @@ def build_parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 on success, 1 if it failed, 2 for a mistake of the user."""
     _use_utf8()
+    # Threads that wait by spinning starve each other as soon as anything else runs: with another
+    # busy process a step of a small model took 2 to 10 times as long (docs/decisions.md).
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         parsed = build_parser().parse_args(arguments)
         status: int = parsed.run(parsed)

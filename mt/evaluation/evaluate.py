@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,16 +16,23 @@ from mt.storage import atomic
 from mt.storage.model_folder import ModelFolder
 from mt.text.corpus import Corpus, load_corpus
 
+_LINE_BREAK = re.compile("\r\n?|\n")
+
 
 @dataclass(frozen=True)
 class TestSet:
-    """Sources, and the untouched references for them, line for line."""
+    """Sources, and the references for them, untouched but that each is one line."""
 
     name: str
     sources: Sequence[str]
     references: Sequence[str]
 
     __test__ = False  # pytest: this is not a test
+
+    def __post_init__(self) -> None:
+        for side in ("sources", "references"):
+            lines = [_LINE_BREAK.sub(" ", text) for text in getattr(self, side)]
+            object.__setattr__(self, side, lines)
 
 
 def held_out(folder: ModelFolder, config: Config, split: str | None) -> TestSet:
