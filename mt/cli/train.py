@@ -55,14 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = load_config(Path(arguments.config), arguments.overrides)
 
-    from mt.cli.report import log, logging_to, start_logging
-    from mt.training.run import Run, move_aside
+    from mt.cli.report import logging_to, start_logging
+    from mt.training.run import Run
 
     start_logging()
-    if arguments.restart:
-        for moved in move_aside(config.name):
-            log.info("earlier run moved to %s", moved)
-    training = Run(config)
+    training = Run(config, arguments.restart)
     try:
         with logging_to(training.runs_folder / "train.log"):
             return _run(training, arguments)

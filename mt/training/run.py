@@ -55,8 +55,11 @@ MAY_CHANGE = (
 class Run:
     """One training run, new or resumed, ready to `train`."""
 
-    def __init__(self, config: Config) -> None:
-        """Reads all that is needed and checks it. Raises UserError; creates nothing before."""
+    def __init__(self, config: Config, restart: bool = False) -> None:
+        """Reads all that is needed and checks it. Raises UserError; creates nothing before.
+
+        With `restart` an earlier run of this name is moved aside once all is well.
+        """
         self.config = config
         self.folder = ModelFolder(WEIGHTS / config.name)
         self.runs_folder = RUNS / config.name
@@ -64,13 +67,21 @@ class Run:
             check_writable(place)
         self.device = resolve_device(config.device)
         self.dtype = resolve_precision(config.training.precision, self.device)
-        if self.folder.exists:
+        if self.folder.exists and not restart:
             check_same_config(self.folder.read_config(), config, self.folder)
-        self.data: TrainingData = load_training_data(config, self.folder)
+        self.data: TrainingData = load_training_data(config, None if restart else self.folder)
+        if restart:
+            for moved in move_aside(config.name):
+                log.info("earlier run moved to %s", moved)
         self._create()
-        self.trainer = self._trainer()
-        self.resumed_from = self._resume()
-        self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
+        try:
+            self.trainer = self._trainer()
+            self.resumed_from = self._resume()
+            self.folder.write_config(config)  # last: with it the folder is a model folder
+            self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
+        except BaseException:
+            self.lock.release()
+            raise
 
     def close(self) -> None:
         """Ends the record, and lets another process have the folder."""
@@ -78,7 +89,7 @@ class Run:
         self.lock.release()
 
     def _create(self) -> None:
-        """Makes the folders, with everything in them but checkpoints."""
+        """Makes the folders, with everything in them but the config and checkpoints."""
         self.folder.checkpoints.mkdir(parents=True, exist_ok=True)
         self.runs_folder.mkdir(parents=True, exist_ok=True)
         self.lock = FolderLock(self.folder.path)
@@ -88,7 +99,6 @@ class Run:
                 atomic.write_text(file, tokenizer.to_json())
             report = json.dumps(self.data.corpus.report.as_dict(), indent=2, ensure_ascii=False)
             atomic.write_text(self.folder.data_file, report + "\n")
-        self.folder.write_config(self.config)  # last: with it the folder is a model folder
 
     def _trainer(self) -> Trainer:
         config, data = self.config, self.data
@@ -187,15 +197,18 @@ class Run:
 
 
 def move_aside(name: str) -> list[Path]:
-    """Renames the folders of an earlier run of this name; nothing is deleted."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    moved = []
-    for folder in (WEIGHTS / name, RUNS / name):
-        if folder.exists():
-            target = folder.with_name(f"{name}.{stamp}")
-            folder.rename(target)
-            moved.append(target)
-    return moved
+    """Renames the folders of an earlier run of this name; nothing is deleted.
+
+    Raises UserError when that run is still going on.
+    """
+    there = [folder for folder in (WEIGHTS / name, RUNS / name) if folder.exists()]
+    if WEIGHTS / name in there:
+        FolderLock(WEIGHTS / name).release()
+    stamp, again = time.strftime("%Y%m%d-%H%M%S"), 1
+    while any(place.with_name(f"{name}.{stamp}").exists() for place in (WEIGHTS / name, RUNS / name)):
+        again += 1
+        stamp = f"{stamp[:15]}-{again}"
+    return [folder.rename(folder.with_name(f"{name}.{stamp}")) for folder in there]
 
 
 def check_writable(folder: Path) -> None:
