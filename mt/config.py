@@ -476,7 +476,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
     places: dict[str, str] = {_dotted(key): f"line {line}" for key, line in lines.items()}
     for override in overrides:
         _apply_override(data, override, places)
-    return _validate(data, places, str(path))
+    return _validate(data, places, str(path.absolute()))
 
 
 def config_from_dict(data: dict[str, Any], where: str) -> Config:

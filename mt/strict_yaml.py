@@ -80,7 +80,7 @@ def read_yaml(path: Path) -> tuple[Any, dict[KeyPath, int]]:
     """`parse_yaml` of a file; `UserError` when it is missing, a folder, unreadable or not UTF-8."""
     shown = path.absolute()
     try:
-        return parse_yaml(path.read_text(encoding="utf-8-sig"), str(path))
+        return parse_yaml(path.read_text(encoding="utf-8-sig"), str(shown))
     except FileNotFoundError:
         hint = _other_extension(path)
         raise UserError(f"no such config file: {shown}{hint}") from None

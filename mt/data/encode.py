@@ -50,7 +50,7 @@ def open_encoded(folder: Path) -> EncodedSplit:
     """What `encode_split` left in `folder`."""
     with pa.memory_map(str(folder / "ids.arrow")) as source:
         table = pa.ipc.open_stream(source).read_all()
-    counts = np.load(folder / "counts.npy")
+    counts = np.fromfile(folder / "counts.u16", dtype=np.uint16).reshape(-1, 2)
     return EncodedSplit(Ragged(table.column("src_ids")), Ragged(table.column("tgt_ids")), counts)
 
 
@@ -73,7 +73,7 @@ def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path
                     lengths = np.diff(batch.column(side).offsets.to_numpy())
                     counts[done : done + len(batch), side] = np.minimum(lengths, LONGEST)
                 done += len(batch)
-        np.save(work / "counts.npy", counts)
+        counts.tofile(work / "counts.u16")
         if not folder.exists():  # another process may have been faster
             work.rename(folder)
     finally:
