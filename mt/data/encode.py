@@ -6,6 +6,7 @@ What is found again is keyed by the text and both tokenizers, so it is never tha
 from __future__ import annotations
 
 import hashlib
+import logging
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from mt.text.corpus import cache_folder
 from mt.text.stream import batches
 from mt.text.tokenizer import Tokenizer
 
+log = logging.getLogger("mt")
 IDS = pa.schema([("src_ids", pa.list_(pa.int32())), ("tgt_ids", pa.list_(pa.int32()))])
 ROWS_AT_ONCE = 1 << 13
 LONGEST = np.iinfo(np.uint16).max  # lengths beyond are recorded as this: too long in any case
@@ -41,16 +43,23 @@ def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> Enc
     key = "".join((split._fingerprint, src.to_json(), tgt.to_json()))
     name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     folder = cache_folder().parent / "mt-ids" / name
-    if not folder.is_dir():
-        _build(split, src, tgt, folder)
-    return open_encoded(folder)
+    if folder.is_dir():
+        try:
+            return open_encoded(folder, len(split))
+        except (OSError, ValueError, pa.ArrowException):
+            log.warning("the prepared ids %s are damaged; they are made again", folder)
+            shutil.rmtree(folder, ignore_errors=True)
+    _build(split, src, tgt, folder)
+    return open_encoded(folder, len(split))
 
 
-def open_encoded(folder: Path) -> EncodedSplit:
-    """What `encode_split` left in `folder`."""
+def open_encoded(folder: Path, rows: int) -> EncodedSplit:
+    """What `encode_split` left in `folder`. Raises ValueError if it is not ids of `rows` pairs."""
     with pa.memory_map(str(folder / "ids.arrow")) as source:
         table = pa.ipc.open_stream(source).read_all()
     counts = np.fromfile(folder / "counts.u16", dtype=np.uint16).reshape(-1, 2)
+    if not len(table) == len(counts) == rows:
+        raise ValueError(f"{folder} is not whole")
     return EncodedSplit(Ragged(table.column("src_ids")), Ragged(table.column("tgt_ids")), counts)
 
 

@@ -205,7 +205,7 @@ def move_aside(name: str) -> list[Path]:
     if WEIGHTS / name in there:
         FolderLock(WEIGHTS / name).release()
     stamp, again = time.strftime("%Y%m%d-%H%M%S"), 1
-    while any(place.with_name(f"{name}.{stamp}").exists() for place in (WEIGHTS / name, RUNS / name)):
+    while any((place / f"{name}.{stamp}").exists() for place in (WEIGHTS, RUNS)):
         again += 1
         stamp = f"{stamp[:15]}-{again}"
     return [folder.rename(folder.with_name(f"{name}.{stamp}")) for folder in there]

@@ -140,6 +140,24 @@ def test_encoding_is_made_once_and_anew_for_another_tokenizer_or_text(
     assert len(list((tmp_path / "cache" / "mt-ids").iterdir())) == 3
 
 
+@pytest.mark.parametrize("file", ["ids.arrow", "counts.u16"])
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_damaged_ids_are_made_again(
+    file: str, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encode_module, "cache_folder", lambda: tmp_path / "cache" / "corpora")
+    split = on_disk(tmp_path / "one", ROWS)
+    src, tgt = trained(ROWS)
+    encode_split(split, src, tgt)
+    (path,) = (tmp_path / "cache" / "mt-ids").glob(f"*/{file}")
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    again = encode_split(split, src, tgt)
+    assert [again.src[i].tolist() for i in range(3)] == list(map(src.encode, ROWS["src"]))
+
+
 def test_resampling_is_a_function_of_seed_epoch_and_row() -> None:
     words = ["internationally", "unbelievable", "incomprehensible nationality"] * 20
     rows = {"src": words, "tgt": words[::-1]}
