@@ -16,11 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mt.config import DataConfig, config_from_dict
+from mt.config import DataConfig, TokenizerConfig, config_from_dict
 from mt.errors import UserError
 from mt.text import corpus as corpus_module
 from mt.text.corpus import Corpus, load_corpus
 from mt.text.report import report_from_dict
+from mt.text.stream import sentences
+from mt.text.tokenizer import Tokenizer
 
 pytestmark = pytest.mark.usefixtures("cache")
 Pairs = list[tuple[str, str]]
@@ -135,7 +137,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_gives_the_same_pairs_and_split(tmp_path: Path, form: str) -> None:
+def test_every_form_gives_the_same_pairs_split_and_tokenizers(tmp_path: Path, form: str) -> None:
     expected = load(source=jsonl(tmp_path / "reference.jsonl"), valid_size=0.2, test_size=5)
     (tmp_path / "data").mkdir()
     found = load(source=FORMS[form](tmp_path / "data"), valid_size=0.2, test_size=5)
@@ -145,6 +147,12 @@ def test_every_form_gives_the_same_pairs_and_split(tmp_path: Path, form: str) ->
     assert sorted(all_pairs(found)) == sorted(PAIRS)
     hashes = [{n: s.hash for n, s in c.report.splits.items()} for c in (found, expected)]
     assert hashes[0] == hashes[1]
+    for side, language in (("src", "en"), ("tgt", "it")):
+        made = [
+            Tokenizer.train(sentences(c.splits["train"], side), language, TokenizerConfig())
+            for c in (found, expected)
+        ]
+        assert made[0].to_json() == made[1].to_json()
 
 
 def test_either_direction(tmp_path: Path) -> None:
