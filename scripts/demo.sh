@@ -18,6 +18,9 @@ while IFS= read -r sentence; do
   echo "== mt translate --model phrasebook \"$sentence\""
   "$mt" translate --model phrasebook "$sentence"
 done <<'SENTENCES'
+The small house is near the station.
+Yesterday my sister bought a red dress.
+There are three books on the table.
 SENTENCES
 echo
 echo "Now try your own:  .venv/bin/mt translate \"The old bridge is near the station.\""

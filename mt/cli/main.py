@@ -36,9 +36,7 @@ def build_parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 on success, 1 if it failed, 2 for a mistake of the user."""
     _use_utf8()
-    # Threads that wait by spinning starve each other as soon as anything else runs: with another
-    # busy process a step of a small model took 2 to 10 times as long (docs/decisions.md).
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    _choose_waiting()
     try:
         parsed = build_parser().parse_args(arguments)
         status: int = parsed.run(parsed)
@@ -84,6 +82,17 @@ def _bug(error: Exception) -> str:
         f"this should not have happened: {type(error).__name__}: {error}. "
         "MT_DEBUG=1 shows where; please report it"
     )
+
+
+def _choose_waiting() -> None:
+    """On a machine that is busy already, threads that wait sleep instead of spinning.
+
+    Spinning is a third faster for small models, and several times slower as soon as other processes
+    want the cores (docs/decisions.md). It does not change any result.
+    """
+    busy = hasattr(os, "getloadavg") and os.getloadavg()[0] > (os.cpu_count() or 1) / 2
+    if busy:
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def _use_utf8() -> None:

@@ -159,8 +159,7 @@ def _side(
 def _histogram(counts: NDArray[np.int64]) -> dict[str, int]:
     edges = [0, *(end for end in BINS if end < len(counts) - 1), len(counts) - 1]
     return {
-        f"{low + 1}-{high}": int(counts[low + 1 : high + 1].sum())
-        for low, high in pairwise(edges)
+        f"{low + 1}-{high}": int(counts[low + 1 : high + 1].sum()) for low, high in pairwise(edges)
     }
 
 

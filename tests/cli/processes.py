@@ -20,9 +20,7 @@ _context.set_forkserver_preload(
 )
 
 
-def start(
-    *arguments: str, folder: Path, before: Callable[[], None] | None = None
-) -> BaseProcess:
+def start(*arguments: str, folder: Path, before: Callable[[], None] | None = None) -> BaseProcess:
     """Runs `mt ARGUMENTS` in `folder`; `before`, a function of a module, is called first."""
     process = _context.Process(target=_main, args=(arguments, folder, before))
     process.start()
@@ -62,7 +60,7 @@ def _main(arguments: tuple[str, ...], folder: Path, before: Callable[[], None] |
         ("err.txt", 2, os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
     ):
         os.dup2(os.open(name, mode, 0o644), number)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: PTH123, SIM115
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
 
     import torch
 

@@ -16,8 +16,9 @@ from tests.conftest import Result, toy_pairs, write_jsonl
 
 Mt = Callable[..., Result]
 TEST, VALID = KNOWN[::-3], KNOWN[::5]
-BLEU = r"BLEU (\d+\.\d\d)   \((nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:[\d.]+)\)"
-CHRF = r"chrF2 (\d+\.\d\d)   \((nrefs:1\|case:mixed\|eff:yes\|nc:6\|nw:0\|space:no\|version:[\d.]+)\)"
+FIGURE, VERSION = r"(\d+\.\d\d)", r"version:[\d.]+"
+BLEU = rf"BLEU {FIGURE}   \(nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|{VERSION}\)"
+CHRF = rf"chrF2 {FIGURE}   \(nrefs:1\|case:mixed\|eff:yes\|nc:6\|nw:0\|space:no\|{VERSION}\)"
 
 
 def sacrebleu(reference: Path, hypothesis: Path) -> dict[str, float]:
@@ -92,8 +93,8 @@ def test_references_with_line_breaks_in_them_stay_one_line(trained: Path, mt: Mt
               "--set", "training.max_steps=1").status == 0  # fmt: skip
     result = mt("evaluate", "--model", "breaks", "--output", "scores")
     assert result.status == 0
-    counts = {Path("scores", name).read_bytes().count(b"\n") for name in ("src.en", "ref.it", "hyp.it")}
-    assert counts == {9}
+    for name in ("src.en", "ref.it", "hyp.it"):
+        assert Path("scores", name).read_bytes().count(b"\n") == 9
     assert b"\r" not in Path("scores/ref.it").read_bytes()
     expected = sacrebleu(Path("scores/ref.it"), Path("scores/hyp.it"))
     scores = json.loads(Path("scores/scores.json").read_text())
@@ -130,7 +131,7 @@ def test_options_that_do_not_go_together(here: Path, mt: Mt, arguments: list[str
 
 
 def test_scoring_files_takes_no_model(here: Path, mt: Mt) -> None:
-    lines = [text for text in SENTENCES.values()]
+    lines = list(SENTENCES.values())
     result = mt("evaluate", "--hyp", write_lines("h", lines), "--ref", write_lines("r", lines))
     assert result.status == 0
     assert result.out.startswith(f"h, {len(lines)} sentences\nBLEU 100.00")
@@ -144,8 +145,9 @@ def test_scoring_files_takes_no_model(here: Path, mt: Mt) -> None:
 def test_an_empty_split_is_said_with_what_to_do(trained: Path, mt: Mt) -> None:
     for changes in ("data.test=null", "data.valid=null"):
         name = changes[5:].partition("=")[0]
-        sets = ["--set", changes, "--set", "data.valid_size=0", "--set", f"name=no-{name}"]
-        assert mt("train", "--config", "toy.yaml", *sets, "--set", "training.max_steps=1").status == 0
+        settings = [changes, "data.valid_size=0", f"name=no-{name}", "training.max_steps=1"]
+        overrides = [word for setting in settings for word in ("--set", setting)]
+        assert mt("train", "--config", "toy.yaml", *overrides).status == 0
     result = mt("evaluate", "--model", "no-test", "--split", "test")
     assert (result.status, result.out) == (2, "")
     assert f"the test split of {trained}/weights/no-test is empty" in result.err

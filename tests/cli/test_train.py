@@ -17,7 +17,15 @@ import yaml
 
 from mt.storage.checkpoint import list_checkpoints, read_part, read_state
 from mt.training.metrics import read_metrics
-from tests.conftest import ROOT, Result, mt_process, toy_config, toy_pairs, write_config, write_jsonl
+from tests.conftest import (
+    ROOT,
+    Result,
+    mt_process,
+    toy_config,
+    toy_pairs,
+    write_config,
+    write_jsonl,
+)
 
 Mt = Callable[..., Result]
 Names = Callable[[], set[str]]
@@ -69,7 +77,7 @@ def test_what_it_says_and_what_it_makes(corpus: Path, mt: Mt, names: Names) -> N
     [
         ("", "toy.yaml: the config is empty"),
         ("data: [", "toy.yaml, line 2: not valid YAML"),
-        ("data: {source: x, src: en, tgt: it}\nextra: !!python/object/apply:os.system ['touch PWNED']",
+        ("name: toy\nextra: !!python/object/apply:os.system ['touch PWNED']",
          "toy.yaml, line 2: not valid YAML"),
         ("data: {source: x, src: en, tgt: it}\ntraining: {num_epoch: 5, learning_rat: 3}",
          "2 mistakes"),
@@ -124,7 +132,7 @@ def test_all_mistakes_and_the_way_out_of_each(corpus: Path, mt: Mt) -> None:
     result = train(mt, "--set", "training.num_epoch=50", "--set", "learning_rat=0.5")
     assert result.status == 2
     lines = result.err.splitlines()
-    assert lines[0] == "mt: toy.yaml: 2 mistakes"
+    assert re.fullmatch(r"mt: .*toy\.yaml: 2 mistakes", lines[0])
     assert any("training.num_epoch is not a key; did you mean epochs?" in line for line in lines)
     assert any("learning_rat is not a key" in line for line in lines)
 
@@ -164,7 +172,7 @@ def test_a_place_that_cannot_be_written_is_found_first(
 
 
 def test_rows_that_are_left_out_are_counted_with_a_reason(corpus: Path, mt: Mt) -> None:
-    add_rows(pair("", "il gatto dorme."), pair("the fox runs.", " \u00a0"), pair("a\u200b", "\u200b"))
+    add_rows(pair("", "il gatto."), pair("the fox runs.", " \u00a0"), pair("a\u200b", "\u200b"))
     result = train(mt)
     assert result.status == 0
     assert "60 pairs of 63 rows read" in result.err
@@ -179,8 +187,7 @@ def test_pairs_that_are_too_long_are_found_before_step_1(corpus: Path, mt: Mt) -
     result = train(mt, data__valid_size=0)
     assert result.status == 0
     said = next(line for line in result.err.splitlines() if "too long" in line)
-    assert re.search(r"\b1 training pairs? too long: over data\.max_length \(24 tokens a side\)", said)
-    assert "61" in said
+    assert re.search(r"\b1 .*data\.max_length \(24 tokens a side\).*\b61\b", said)
 
 
 def test_repetitions_are_reported_and_never_on_both_sides(here: Path, mt: Mt) -> None:
@@ -190,8 +197,9 @@ def test_repetitions_are_reported_and_never_on_both_sides(here: Path, mt: Mt) ->
     assert re.search(r"40\b.*duplicate", result.err)
     data = json.loads(Path("weights/toy/data.json").read_text())
     assert data["splits"]["train"]["pairs"] + data["splits"]["valid"]["pairs"] == 20
-    assert not any(kind["count"] for kinds in data["leaks"].values()
-                   for name, kind in kinds.items() if name in ("same pair", "same source text"))  # fmt: skip
+    for kinds in data["leaks"].values():
+        for name in kinds.keys() & {"same pair", "same source text"}:
+            assert kinds[name]["count"] == 0
 
 
 @pytest.mark.parametrize("prefix", [b"", b"\xef\xbb\xbf"])
@@ -292,12 +300,13 @@ def test_no_validation_pairs_is_said_before_training(here: Path, mt: Mt, count: 
 def test_random_digits_cannot_be_guessed(here: Path, mt: Mt) -> None:
     """Held-out loss stays near ln 10 = 2.30 unless the decoder sees what it has to say."""
     chance = random.Random(1)
-    digits = "zero uno due tre quattro cinque sei sette otto nove".split()
+    digits = ["zero", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove"]
     lines = [" ".join(chance.choice(digits) for _ in range(8)) for _ in range(300)]
     write_jsonl(Path("pairs.jsonl"), [("go", line) for line in lines])
     result = train(mt, training__max_steps=150, training__batch_size=32, training__lr=5e-3,
                    training__label_smoothing=0.0, data__valid_size=0.2, training__epochs=None,
-                   training__validate_every="50 steps", model__dropout=0.0)  # fmt: skip
+                   training__validate_every="50 steps", model__dropout=0.0,
+                   data__cleaning={"max_ratio": None})  # fmt: skip
     assert result.status == 0
     losses = [line["valid/loss"] for line in read_metrics(Path("runs/toy")) if "valid/loss" in line]
     assert len(losses) == 3
@@ -313,10 +322,10 @@ def test_two_fresh_runs_are_the_same_to_the_byte(
         monkeypatch.chdir(tmp_path_factory.mktemp("run"))
         write_jsonl(Path("pairs.jsonl"), toy_pairs(60))
         assert train(mt, training__max_steps=9).status == 0
-        last = list_checkpoints(CHECKPOINTS)[-1]
+        weights = list_checkpoints(CHECKPOINTS)[-1] / "model.safetensors"
         losses = [line.get("train/loss") for line in read_metrics(Path("runs/toy"))]
         files = [Path("weights/toy", f"tokenizer_{language}.json") for language in ("en", "it")]
-        made.append((losses, [f.read_bytes() for f in files], content(last)["%s" % (last / "model.safetensors")]))
+        made.append((losses, [file.read_bytes() for file in [weights, *files]]))
     assert made[0] == made[1]
 
 
@@ -363,14 +372,15 @@ def test_another_config_is_refused_with_old_and_new_values(corpus: Path, mt: Mt)
 
 def test_a_restart_moves_the_old_run_aside_whole(corpus: Path, mt: Mt) -> None:
     assert train(mt).status == 0
-    before = {name.replace("weights/toy", ""): c for name, c in content(Path("weights/toy")).items()}
+    before = content(Path("weights/toy"))
     result = train(mt, "--restart", model__d_model=64)
     assert result.status == 0
     aside = [p for p in Path("weights").iterdir() if p.name != "toy"]
     assert len(aside) == 1
     assert f"earlier run moved to {aside[0]}" in result.err
-    moved = {name.replace(str(aside[0]), ""): c for name, c in content(aside[0]).items()}
-    assert moved == before
+    assert content(aside[0]) == {
+        name.replace("weights/toy", str(aside[0])): data for name, data in before.items()
+    }
     assert len(list(Path("runs").iterdir())) == 2
     assert mt("translate", "--model", aside[0].name, "the cat").status == 0
 
@@ -378,8 +388,8 @@ def test_a_restart_moves_the_old_run_aside_whole(corpus: Path, mt: Mt) -> None:
 def test_restarts_in_quick_succession_keep_every_run(corpus: Path, mt: Mt) -> None:
     for seed in range(4):
         assert train(mt, "--restart", seed=seed, training__max_steps=1).status == 0
-    seeds = {yaml.safe_load((p / "config.yaml").read_text())["seed"] for p in Path("weights").iterdir()}
-    assert seeds == {0, 1, 2, 3}
+    configs = [(path / "config.yaml").read_text() for path in Path("weights").iterdir()]
+    assert {yaml.safe_load(text)["seed"] for text in configs} == {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -397,7 +407,9 @@ def test_a_restart_that_is_refused_moves_nothing(
     assert {p.name for p in Path("runs").iterdir()} == {"toy"}
 
 
-def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_good_weights(corpus: Path, mt: Mt) -> None:
+def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_good_weights(
+    corpus: Path, mt: Mt
+) -> None:
     result = train(mt, training__lr=1e38, training__clip_norm=None, training__max_steps=30)
     assert (result.status, result.out) == (1, "")
     last = result.err.splitlines()[-1]

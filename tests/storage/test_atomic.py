@@ -78,7 +78,7 @@ def test_an_output_file_leaves_nothing_after_an_error(
     file = tmp_path / "out.txt"
     if old:
         file.write_text(old)
-    with pytest.raises(error), atomic.output_file(file) as temporary:
+    with pytest.raises(error), atomic.output_file(file) as temporary:  # noqa: PT012
         temporary.write_text("half")
         raise error
     assert (file.read_text() if old else None) == old

@@ -128,7 +128,9 @@ def test_no_bit_of_the_state_can_change_unnoticed(written: Path) -> None:
     check(written)
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"null", b"3", b"{}", b"\xff\xfe", b'{"files": {}}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"null", b"3", b"{}", b"\xff\xfe", b'{"files": {}}']
+)
 def test_a_state_that_is_something_else(written: Path, content: bytes) -> None:
     (written / "state.json").write_bytes(content)
     with pytest.raises(DamagedError, match=r"state\.json"):

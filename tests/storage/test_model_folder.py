@@ -1,4 +1,4 @@
-"""Model folders: which is found, what is said of those that are none, and which weights are used."""
+"""Model folders: which one is found, what is said of those that are none, which weights count."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def make(path: Path, steps: tuple[int, ...] = (1,)) -> ModelFolder:
     folder.checkpoints.mkdir(parents=True)
     for side, language in enumerate(("en", "it")):
         sentences = [pair[side] for pair in toy_pairs(30)]
-        Tokenizer.train(sentences, language, CONFIG.tokenizer).save(
-            folder.tokenizer_file(language)
-        )
+        Tokenizer.train(sentences, language, CONFIG.tokenizer).save(folder.tokenizer_file(language))
     folder.write_config(CONFIG)
     state = {"tokenizers": folder.tokenizer_state(*folder.tokenizers(CONFIG))}
     for step in steps:
@@ -164,9 +162,7 @@ def test_a_folder_without_checkpoints(here: Path) -> None:
     folder = make(here / "weights" / "toy", steps=())
     with pytest.raises(UserError) as refused:
         used(folder)
-    assert str(refused.value) == (
-        f"{here}/weights/toy has no checkpoint yet; let `mt train` go on"
-    )
+    assert str(refused.value) == (f"{here}/weights/toy has no checkpoint yet; let `mt train` go on")
 
 
 @pytest.mark.parametrize("language", ["en", "it"])

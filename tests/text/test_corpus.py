@@ -207,7 +207,9 @@ def test_bad_rows_are_named_and_the_rest_is_used(tmp_path: Path) -> None:
     assert found.report.bad.count == 2
     assert [e["row"] for e in found.report.bad.examples] == [31, 32]
     line = next(line for line in found.report.lines() if line.startswith("bad"))
-    assert line.startswith("bad          2 rows, left out: a.tsv row 31, 3 fields where 2 are expected")
+    assert line.startswith(
+        "bad          2 rows, left out: a.tsv row 31, 3 fields where 2 are expected"
+    )
 
 
 def test_too_many_bad_rows_stop(tmp_path: Path) -> None:

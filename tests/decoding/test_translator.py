@@ -1,0 +1,191 @@
+"""Translator: strings to strings, the same alone and in a batch, with nothing dropped silently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mt.config import Config, config_from_dict
+from mt.decoding.translator import EXTRA_LENGTH, Translator, load_weights
+from mt.model.build import build_model
+from mt.storage.checkpoint import write_checkpoint
+from mt.storage.model_folder import ModelFolder
+from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, UNK_ID, Tokenizer
+from tests.conftest import toy_config, toy_pairs
+
+CPU = torch.device("cpu")
+
+
+def config(**changes: object) -> Config:
+    return config_from_dict(toy_config(**changes), "test")
+
+
+def tokenizers(settings: Config) -> tuple[Tokenizer, Tokenizer]:
+    pairs = [*toy_pairs(120), ("yes - no!", "sì - no!")]
+    return (
+        Tokenizer.train([s for s, _ in pairs], "en", settings.tokenizer),
+        Tokenizer.train([t for _, t in pairs], "it", settings.tokenizer, "tgt"),
+    )
+
+
+def make(seed: int = 0, likes: dict[int, float] | None = None, **changes: object) -> Translator:
+    """An untrained translator, whose model `likes` some ids more than others."""
+    chosen = config(**changes)
+    src, tgt = tokenizers(chosen)
+    model = build_model(chosen.model, src.vocab_size, tgt.vocab_size, seed=seed)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+        model.projection.bias[EOS_ID] += 2.0
+        for token, gain in (likes or {}).items():
+            model.projection.bias[token] += gain
+    return Translator(model.eval(), src, tgt, chosen, CPU)
+
+
+SENTENCES = [source for source, _ in toy_pairs(40)] + [
+    "", "the cat", "zzz", " ", "the " * 40, "cat.", "the cat\u2028sleeps", "[EOS]", "42", "\ud83d",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("implementation", ["native", "torch"])
+def test_alone_and_in_any_batch_a_translation_is_the_same(implementation: str, seed: int) -> None:
+    translator = make(
+        seed, model__implementation=implementation, model__attention_bias=implementation == "torch"
+    )
+    alone = [translator.translate([sentence])[0] for sentence in SENTENCES]
+    assert len({translation.text for translation in alone}) > 3
+    for size in (1, 7, 64):
+        together = translator.translate(SENTENCES, batch_size=size)
+        for a, b in zip(alone, together, strict=True):
+            assert (a.source, a.text, a.unknown, a.cut) == (b.source, b.text, b.unknown, b.cut)
+            assert a.log_probability == pytest.approx(b.log_probability, abs=1e-4)
+    turned = translator.translate(SENTENCES[::-1], batch_size=5)[::-1]
+    assert [t.text for t in turned] == [t.text for t in alone]
+
+
+def test_blank_gives_blank_and_nothing_gives_nothing() -> None:
+    translator = make()
+    assert translator.translate([]) == []
+    blanks = ["", " ", "\t", "\u00a0", "\u200b", "\ufeff", "\u2028\n", "\x00"]
+    for translation in [*translator.translate(blanks), *translator.translate([""])]:
+        assert (translation.text, translation.cut, translation.source_tokens) == ("", False, 0)
+    mixed = translator.translate(["the cat", "", "the dog"])
+    assert [bool(t.text) for t in mixed] == [True, False, True]
+
+
+def test_a_source_that_is_too_long_is_noted_with_both_numbers() -> None:
+    translator = make()
+    long, short = translator.translate(["cat " * 200, "cat " * 22])
+    assert (long.source_tokens, long.source_limit) == (200, 22)
+    assert (short.source_tokens, short.source_limit) == (22, None)
+    assert long.text == short.text  # what is read of it is its beginning
+
+
+@pytest.mark.parametrize("tokens", [1, 3, 10, 22])
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 2.0, 100.0])
+def test_no_output_is_longer_than_allowed_and_a_cut_is_noted(tokens: int, ratio: float) -> None:
+    """A model that never ends says as much as it may, and not a word more."""
+    never_ends = make(likes={EOS_ID: -1e6, 5: 1e3}, decoding__max_length_ratio=ratio)
+    (translation,) = never_ends.translate([" ".join(["cat"] * tokens)])
+    word = never_ends.tgt.decode([5])
+    assert translation.cut
+    allowed = min(int(tokens * ratio) + EXTRA_LENGTH, 22)
+    assert translation.text == never_ends.tgt.decode([5] * allowed)
+    assert word in translation.text
+
+
+def test_a_model_that_ends_at_once_still_says_a_word() -> None:
+    """And the note says nothing of a cut."""
+    (translation,) = make(likes={EOS_ID: 1e3, 5: 500.0}).translate(["the cat"])
+    assert translation.text
+    assert not translation.cut
+
+
+def test_a_word_that_the_model_cannot_say_is_copied_or_marked_never_left_out() -> None:
+    translator = make(likes={UNK_ID: 1e6, EOS_ID: -1e6})
+    (translation,) = translator.translate(["the cat XYZ"])
+    words = translation.text.split()
+    assert len(words) == 3 * 2 + EXTRA_LENGTH
+    assert set(words) <= {"the", "cat", "XYZ", "<unk>"}
+
+
+@pytest.mark.parametrize("control", [PAD_ID, SOS_ID])
+def test_control_tokens_are_never_said(control: int) -> None:
+    liked, plain = make(likes={control: 1e4}), make()
+    for a, b in zip(liked.translate(SENTENCES), plain.translate(SENTENCES), strict=True):
+        assert a.text == b.text
+        assert "[PAD]" not in a.text
+        assert "[SOS]" not in a.text
+
+
+def test_unknown_words_are_listed_as_they_were_written() -> None:
+    (translation,) = make().translate(["The cat, [EOS] sleeps XYZ perch\u0065\u0301!"])
+    assert translation.unknown == ["The", ",", "[", "EOS", "]", "XYZ", "perché"]
+    assert make().translate(["the cat sleeps today."])[0].unknown == []
+
+
+@pytest.mark.parametrize("word", ["[EOS]", "[SOS]", "[PAD]", "[UNK]"])
+def test_a_typed_control_word_is_no_control_token(word: str) -> None:
+    translator = make()
+    (translation,) = translator.translate([f"the {word} cat"])
+    framed = translator._read(translation).tolist()
+    assert framed[0] == SOS_ID
+    assert framed[-1] == EOS_ID
+    assert not {SOS_ID, EOS_ID, PAD_ID} & set(framed[1:-1])
+
+
+def test_line_breaks_never_come_out() -> None:
+    """Whatever the vocabulary holds, as one from another library might."""
+    translator = make(likes={EOS_ID: -1e6, 5: 1e3})
+    for text in ("a\nb", "\n", "a\r\nb", "\u2028", "a\x85b", "\x0bx\x0c"):
+        translator.tgt.decode = lambda *_, text=text, **__: text  # type: ignore[method-assign]
+        (translation,) = translator.translate(["the cat"])
+        assert len(f"{translation.text}x".splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def untrained() -> Translator:
+    return make()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.text(max_size=30), max_size=5))
+def test_any_text_gives_a_line_for_a_line(untrained: Translator, sentences: list[str]) -> None:
+    translations = untrained.translate(sentences, batch_size=2)
+    assert [t.source for t in translations] == sentences
+    for translation in translations:
+        assert len(f"x{translation.text}x".splitlines()) == 1
+        translation.text.encode("utf-8")
+        assert bool(translation.text) == bool(translation.source_tokens)
+
+
+@pytest.mark.parametrize("tied", ["none", "decoder"])
+def test_a_translator_read_from_its_folder_is_the_one_that_was_written(
+    tmp_path: Path, tied: str
+) -> None:
+    translator = make(model__tie_embeddings=tied, model__dropout=0.9)
+    folder = ModelFolder(tmp_path)
+    for tokenizer in (translator.src, translator.tgt):
+        tokenizer.save(folder.tokenizer_file(tokenizer.language))
+    folder.write_config(config(model__tie_embeddings=tied, model__dropout=0.9))
+    state = {"tokenizers": folder.tokenizer_state(translator.src, translator.tgt)}
+    parts = {"model": {n: p.detach() for n, p in translator.model.named_parameters()}}
+    write_checkpoint(folder.checkpoints, 1, parts, state)
+    again = Translator.load(folder, CPU)
+    assert not again.model.training
+    for _ in range(2):  # no dropout: as often as one likes
+        assert again.translate(SENTENCES) == translator.translate(SENTENCES)
+
+
+def test_weights_of_another_model_are_not_taken() -> None:
+    translator = make()
+    weights = {n: p.detach() for n, p in translator.model.named_parameters()}
+    del weights["projection.bias"]
+    with pytest.raises(AssertionError, match="of another model"):
+        load_weights(translator.model, weights)

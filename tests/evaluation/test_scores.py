@@ -1,0 +1,139 @@
+"""Scores and validation loss, each against another way of getting them."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import sacrebleu
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mt.config import ModelConfig
+from mt.data.batch import frame
+from mt.errors import UserError
+from mt.evaluation.evaluate import TestSet, write_results
+from mt.evaluation.scores import score
+from mt.evaluation.validation import validation_loss
+from mt.model.build import build_model
+from tests.conftest import toy_pairs
+
+REFERENCES = [f"{target} {number}" for number, (_, target) in enumerate(toy_pairs(100))]
+
+
+def test_references_against_themselves_are_100() -> None:
+    scores = score(REFERENCES, REFERENCES)
+    assert scores["bleu"].value == pytest.approx(100)
+    assert scores["chrf"].value == pytest.approx(100)
+
+
+def test_text_that_shares_nothing_is_near_0() -> None:
+    other = ["zzz qqq www xxx kkk jjj"] * len(REFERENCES)
+    scores = score(other, REFERENCES)
+    assert scores["bleu"].value < 1
+    assert scores["chrf"].value < 5
+
+
+def test_the_order_of_the_lines_matters() -> None:
+    words = [f"w{i}a w{i}b w{i}c w{i}d w{i}e" for i in range(100)]
+    shuffled = random.Random(0).sample(words, len(words))
+    assert score(shuffled, words)["bleu"].value < 10
+    assert score(words, words)["bleu"].value == pytest.approx(100)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), min_size=1, max_size=8))
+def test_the_scores_are_those_of_sacrebleu(pairs: list[tuple[str, str]]) -> None:
+    hypotheses, references = ([pair[side] for pair in pairs] for side in (0, 1))
+    scores = score(hypotheses, references)
+    bleu = sacrebleu.corpus_bleu(hypotheses, [references])
+    chrf = sacrebleu.corpus_chrf(hypotheses, [references])
+    assert scores["bleu"].value == pytest.approx(bleu.score)
+    assert scores["chrf"].value == pytest.approx(chrf.score)
+
+
+def test_scores_are_shown_with_their_signature() -> None:
+    scores = score([*REFERENCES[:9], "altro"], REFERENCES[:10])
+    for name, shown in (("bleu", "BLEU"), ("chrf", "chrF2")):
+        result = scores[name]
+        assert str(result) == f"{shown} {result.value:.2f}   ({result.signature})"
+    assert scores["bleu"].signature == (
+        f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
+    )
+    assert "nc:6" in scores["chrf"].signature
+    assert f"version:{sacrebleu.__version__}" in scores["chrf"].signature
+
+
+@pytest.mark.parametrize(("hypotheses", "references"), [(1, 2), (2, 1), (0, 3), (3, 0)])
+def test_counts_that_differ_are_refused(hypotheses: int, references: int) -> None:
+    with pytest.raises(UserError) as refused:
+        score(REFERENCES[:hypotheses], REFERENCES[:references])
+    assert str(refused.value) == (
+        f"{hypotheses} translations against {references} references: they must be line for line"
+    )
+
+
+def test_nothing_has_no_score() -> None:
+    with pytest.raises(UserError, match="nothing to score: 0 translations, 0 references"):
+        score([], [])
+
+
+def test_results_are_written_line_for_line(tmp_path: Path) -> None:
+    test_set = TestSet("mine", ["a", "", "c\r\nd"], ["è\u2028", "x\ny", "z"])
+    hypotheses = ["è", "x y", ""]
+    scores = score(hypotheses, test_set.references)
+    write_results(tmp_path / "new", test_set, hypotheses, scores, ("en", "it"))
+    written = {p.name: p.read_bytes().decode() for p in (tmp_path / "new").iterdir()}
+    content = json.loads(written.pop("scores.json"))
+    assert written == {
+        "src.en": "a\n\nc d\n", "ref.it": "è\u2028\nx y\nz\n", "hyp.it": "è\nx y\n\n",
+    }  # fmt: skip
+    assert (content["test_set"], content["sentences"]) == ("mine", 3)
+    assert content["bleu"]["value"] == scores["bleu"].value
+    assert content["chrf"]["signature"] == scores["chrf"].signature
+
+
+class Pairs:
+    """A dataset as the validation loss knows it: lengths, and batches of rows."""
+
+    def __init__(self, count: int, vocabulary: int) -> None:
+        import numpy as np
+
+        chance = np.random.default_rng(0)
+        self.rows = [
+            tuple(frame(chance.integers(4, vocabulary, chance.integers(1, 12))) for _ in range(2))
+            for _ in range(count)
+        ]
+        self.lengths = np.array([[len(src), len(tgt)] for src, tgt in self.rows], dtype=np.int32)
+
+    def batch(self, indices: object) -> object:
+        from mt.data.batch import collate
+
+        chosen = [self.rows[int(i)] for i in indices]  # type: ignore[attr-defined]
+        return collate([src for src, _ in chosen], [tgt for _, tgt in chosen])
+
+
+@pytest.mark.parametrize("implementation", ["native", "torch"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_validation_loss_is_plain_cross_entropy_over_single_sentences(
+    implementation: str, norm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mt.evaluation.validation.PLACES", 64)  # several batches, with padding
+    config = ModelConfig(
+        implementation=implementation, norm=norm, num_layers=2, d_model=16, num_heads=2, d_ff=32,
+        dropout=0.5, attention_bias=True,
+    )  # fmt: skip
+    model = build_model(config, 30, 40, seed=3).eval()
+    pairs = Pairs(25, 30)
+    total, tokens = 0.0, 0
+    with torch.no_grad():
+        for src, tgt in pairs.rows:
+            ids = torch.tensor(tgt, dtype=torch.int64)
+            logits = model(torch.tensor(src, dtype=torch.int64)[None], None, ids[None, :-1])[0]
+            total += float(torch.nn.functional.cross_entropy(logits, ids[1:], reduction="sum"))
+            tokens += len(ids) - 1
+    found = validation_loss(model, pairs, torch.device("cpu"))  # type: ignore[arg-type]
+    assert found == pytest.approx(total / tokens, rel=1e-5)
