@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,7 +85,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def mt(capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Result]]:
+def mt(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     """Runs `mt ARGUMENTS` inside this process."""
     from mt.cli.main import main
 
@@ -99,7 +99,7 @@ def mt(capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Result]]:
         assert "Traceback" not in err, err
         return Result(status, out, err)
 
-    yield run
+    return run
 
 
 def mt_process(*arguments: str | Path, **settings: Any) -> subprocess.CompletedProcess[bytes]:

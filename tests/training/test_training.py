@@ -106,7 +106,7 @@ def straight(
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("straight"))
         write_jsonl(Path("pairs.jsonl"), toy_pairs(60))
-        run, weights = train(RESUMED)
+        _, weights = train(RESUMED)
         last = ModelFolder(Path("weights/toy")).pointer("last")
         assert last is not None
         return weights, curves("toy"), read_part(last, "optimizer")
