@@ -69,9 +69,10 @@ def parse_yaml(text: str, where: str) -> tuple[Any, dict[KeyPath, int]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
-        raise UserError(
-            f"{where}{line}: not valid YAML: {error.problem or error.context}"
-        ) from None
+        problem = error.problem or error.context or ""
+        if "for the tag" in problem:
+            problem = f"only plain data is read, no tags such as !!python ({problem})"
+        raise UserError(f"{where}{line}: not valid YAML: {problem}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UserError(f"{where}: not valid YAML: {' '.join(str(error).split())}") from None
 

@@ -28,7 +28,7 @@ prepare_environment() {
   wanted=$(cat pyproject.toml constraints.txt | cksum)
   if ! grep -qsF "$wanted $extras" .venv/installed; then
     echo "== Installing mt$extras and what it needs (torch is large: this can take minutes)"
-    "$python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".$extras"
+    "$python" -m pip install --quiet --quiet --disable-pip-version-check -c constraints.txt -e ".$extras"
     echo "$wanted $extras" >>.venv/installed
   fi
 }

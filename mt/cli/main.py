@@ -13,10 +13,12 @@ from io import TextIOWrapper
 
 from mt import __version__
 from mt.cli import data, evaluate, train, translate
+from mt.cli.memory import is_out_of_memory
 from mt.cli.parser import Parser
 from mt.errors import RunError, UserError
 
 OK, FAILED, MISTAKE = 0, 1, 2
+OUT_OF_MEMORY = "out of memory: free some, or lower --batch-size"
 
 
 def build_parser() -> Parser:
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f" {error.filename}" if error.filename else ""
         return _fail(f"{error.strerror or error}{where and ':'}{where}", FAILED)
     except Exception as error:
-        return _fail(f"{_memory_advice(error) or _bug(error)}", FAILED)
+        return _fail(OUT_OF_MEMORY if is_out_of_memory(error) else _bug(error), FAILED)
 
 
 def _fail(message: str, status: int) -> int:
@@ -64,17 +66,6 @@ def _fail(message: str, status: int) -> int:
         raise  # the one being handled, with its trace
     print(f"mt: {message}", file=sys.stderr)
     return status
-
-
-def _memory_advice(error: Exception) -> str | None:
-    text = str(error).lower()
-    if not (isinstance(error, MemoryError) or "out of memory" in text or "can't allocate" in text):
-        return None
-    return (
-        "out of memory: lower training.batch_size or training.batch_tokens (training.accumulate "
-        "makes up for it), data.max_length, or the model's d_model and num_layers. "
-        "Earlier checkpoints are as they were"
-    )
 
 
 def _bug(error: Exception) -> str:

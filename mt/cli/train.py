@@ -12,7 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mt.cli.memory import is_out_of_memory, memory_advice
+from mt.errors import RunError
+
 if TYPE_CHECKING:
+    from mt.config import Config
     from mt.training.run import Run
     from mt.training.trainer import Trainer
 
@@ -55,10 +59,21 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = load_config(Path(arguments.config), arguments.overrides)
 
-    from mt.cli.report import logging_to, start_logging
-    from mt.training.run import Run
+    from mt.cli.report import start_logging
 
     start_logging()
+    try:
+        return _start(config, arguments)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise RunError(memory_advice(config)) from error
+
+
+def _start(config: Config, arguments: argparse.Namespace) -> int:
+    from mt.cli.report import logging_to
+    from mt.training.run import Run
+
     training = Run(config, arguments.restart)
     try:
         with logging_to(training.runs_folder / "train.log"):

@@ -156,7 +156,9 @@ class Notes:
     def __init__(self, source_limit: int) -> None:
         self.source_limit = source_limit
         self.line = 0
-        self.unknown: dict[str, None] = {}
+        self.unknown: dict[str, None] = {}  # a dict keeps the order, a set does not
+        self.copied: dict[str, None] = {}
+        self.marked = 0
         self.too_long: list[tuple[int, int]] = []
         self.cut: list[int] = []
 
@@ -165,6 +167,8 @@ class Notes:
         for translation in translations:
             self.line += 1
             self.unknown.update(dict.fromkeys(translation.unknown))
+            self.copied.update(dict.fromkeys(translation.copied))
+            self.marked += translation.marked
             if translation.source_limit is not None:
                 self.too_long.append((self.line, translation.source_tokens))
             if translation.cut:
@@ -173,9 +177,16 @@ class Notes:
     def say(self) -> None:
         """Tells all notes."""
         from mt.cli.report import log
+        from mt.text.tokenizer import UNKNOWN_MARK
 
         if self.unknown:
             log.info("unknown to the model: %s", _some(list(self.unknown)))
+        if self.copied:
+            log.info("copied, for want of a word in the vocabulary: %s", _some(list(self.copied)))
+        if self.marked:
+            log.info(
+                "marked %s, for want of a word in the vocabulary: %s", UNKNOWN_MARK, self.marked
+            )
         for line, tokens in self.too_long[:MOST_NOTES]:
             log.info(
                 "line %s: %s tokens, over the model's limit of %s; the rest was not translated",

@@ -34,6 +34,10 @@ class Translation:
     text: str
     log_probability: float = 0.0  # of the tokens and EOS, natural logarithm
     unknown: list[str] = field(default_factory=list)  # source words that the model does not know
+    copied: list[str] = field(
+        default_factory=list
+    )  # source words that stand in the text as they were
+    marked: int = 0  # places in the text where a mark stands for a word
     cut: bool = False  # the output reached the longest allowed length
     source_tokens: int = 0
     source_limit: int | None = None  # the source was longer, and only so many tokens were read
@@ -115,16 +119,17 @@ class Translator:
         return min(wanted, self.target_limit)
 
     def _write(self, translation: Translation, hypothesis: Hypothesis) -> None:
-        text = self.tgt.decode(hypothesis.ids, self._copied(translation, hypothesis))
+        if hypothesis.alignment:
+            translation.copied = self._copied(translation, hypothesis)
+        translation.marked = hypothesis.ids.count(UNK_ID) - len(translation.copied)
+        text = self.tgt.decode(hypothesis.ids, translation.copied)
         # A line break in the middle would shift all later lines of the output.
         translation.text = " ".join(text.splitlines())
         translation.log_probability = hypothesis.log_probability
         translation.cut = hypothesis.cut
 
-    def _copied(self, translation: Translation, hypothesis: Hypothesis) -> list[str] | None:
+    def _copied(self, translation: Translation, hypothesis: Hypothesis) -> list[str]:
         """For each unknown word of a translation, the source word that it looked at most."""
-        if not hypothesis.alignment:
-            return None
         words = self.src.tokens(normalize(translation.source))
         places = zip(hypothesis.ids, hypothesis.alignment, strict=True)
         return [words[place - 1] for i, place in places if i == UNK_ID]

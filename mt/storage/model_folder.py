@@ -143,10 +143,8 @@ def find_model(name: str | None) -> ModelFolder:
                 f"{path.absolute()} is not a model folder: it has no config.yaml; "
                 f"expected a folder that `mt train` made{_known_models()}"
             )
-    raise UserError(
-        f"no model {name}: neither {Path(name).absolute()} nor {(WEIGHTS / name).absolute()} "
-        f"is there{_known_models()}"
-    )
+    places = dict.fromkeys(str(path.absolute()) for path in (Path(name), WEIGHTS / name))
+    raise UserError(f"no model {name}: there is no {' and no '.join(places)}{_known_models()}")
 
 
 def _newest_model() -> ModelFolder:

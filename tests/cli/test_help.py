@@ -137,9 +137,9 @@ def test_both_names_of_the_command_are_the_same() -> None:
     [
         (ValueError("odd"), "mt: this should not have happened: ValueError: odd. MT_DEBUG=1"),
         (OSError(28, "No space left on device", "a/x"), "mt: No space left on device: a/x"),
-        (MemoryError(), "mt: out of memory: lower training.batch_size"),
-        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), "mt: out of memory: lower"),
-        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "mt: out of memory: lower"),
+        (MemoryError(), "mt: out of memory: free some"),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), "mt: out of memory: free"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "mt: out of memory: free"),
     ],
     ids=str,
 )  # fmt: skip

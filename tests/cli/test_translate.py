@@ -282,8 +282,8 @@ def test_the_output_may_be_the_input(trained: Path, mt: Mt) -> None:
         (["x", "--device", "gpu"], "--device gpu: expected auto, cpu, cuda, cuda:N or mps"),
         (["x", "--device", "cuda:x"], "--device cuda:x: expected auto, cpu, cuda, cuda:N or mps"),
         (["x", "--device", "cuda:99"], "device cuda:99: there "),
-        (["x", "--model", "nope"], "no model nope: neither {here}/nope nor {here}/weights/nope is "
-         "there; in {here}/weights there is toy"),
+        (["x", "--model", "nope"], "no model nope: there is no {here}/nope and no "
+         "{here}/weights/nope; in {here}/weights there is toy"),
     ],
 )  # fmt: skip
 def test_mistakes_of_the_command_line(

@@ -189,3 +189,20 @@ def test_weights_of_another_model_are_not_taken() -> None:
     del weights["projection.bias"]
     with pytest.raises(AssertionError, match="of another model"):
         load_weights(translator.model, weights)
+
+
+def test_what_stands_for_a_word_that_the_vocabulary_lacks() -> None:
+    """A mark, a word of the source and its number, or a word that there is."""
+    found = {}
+    for unknown in ("mark", "copy", "ban"):
+        translator = make(likes={UNK_ID: 1e6, EOS_ID: -1e6})
+        translator.unknown = unknown
+        (found[unknown],) = translator.translate(["the cat XYZ"])
+    length = 3 * 2 + EXTRA_LENGTH
+    assert found["mark"].text.split() == ["<unk>"] * length
+    assert (found["mark"].marked, found["mark"].copied) == (length, [])
+    assert found["copy"].text.split() == found["copy"].copied
+    assert set(found["copy"].copied) <= {"the", "cat", "XYZ"}
+    assert found["copy"].marked == 0
+    assert "<unk>" not in found["ban"].text
+    assert (found["ban"].marked, found["ban"].copied) == (0, [])

@@ -91,13 +91,12 @@ def test_without_any_model_the_way_to_one_is_told(here: Path) -> None:
 
 
 def test_an_unknown_name_gets_the_known_ones(here: Path) -> None:
-    assert refusal("nope") == (
-        f"no model nope: neither {here}/nope nor {here}/weights/nope is there"
-    )
+    assert refusal("nope") == (f"no model nope: there is no {here}/nope and no {here}/weights/nope")
     make(here / "weights" / "toy")
     make(here / "weights" / "other")
     Path("weights/not-a-model").mkdir()
-    assert refusal("nope").endswith(f"is there; in {here}/weights there is other, toy")
+    assert refusal("nope").endswith(f"weights/nope; in {here}/weights there is other, toy")
+    assert refusal(f"{here}/nope").startswith(f"no model {here}/nope: there is no {here}/nope; in")
 
 
 @pytest.mark.parametrize("name", ["model.pt", "folder", "weights/folder", "pickled"])
