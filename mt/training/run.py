@@ -61,6 +61,7 @@ class Run:
         With `restart` an earlier run of this name is moved aside once all is well.
         """
         self.config = config
+        self._signatures_said = False
         self.folder = ModelFolder(WEIGHTS / config.name)
         self.runs_folder = RUNS / config.name
         for place in (self.folder.path, self.runs_folder):
@@ -146,6 +147,12 @@ class Run:
         rows = self.data.corpus.splits["valid"][:count]
         translations = self.translator.translate(rows["src"])
         scores = score([t.text for t in translations], rows["ref"])
+        if not self._signatures_said:
+            self._signatures_said = True
+            for result in scores.values():
+                log.info(
+                    "validation %s is of %s sentences, %s", result.name, count, result.signature
+                )
         samples = [
             {"source": t.source, "reference": reference, "translation": t.text}
             for t, reference in zip(translations[:SAMPLES], rows["ref"], strict=False)
