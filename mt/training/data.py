@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import datasets
@@ -11,8 +12,10 @@ from mt.data.dataset import BilingualDataset, ResampledDataset
 from mt.data.encode import encode_split
 from mt.errors import UserError
 from mt.evaluation.evaluate import check_same_split
+from mt.progress import track
+from mt.storage.atomic import write_text
 from mt.storage.model_folder import ModelFolder
-from mt.text.corpus import Corpus, load_corpus
+from mt.text.corpus import Corpus, cache_folder, load_corpus
 from mt.text.stream import sentences
 from mt.text.tokenizer import Tokenizer
 
@@ -54,13 +57,39 @@ def load_training_data(config: Config, folder: ModelFolder | None = None) -> Tra
 
 
 def train_tokenizers(config: Config, train: datasets.Dataset) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenizers of the source and of the target, from the training split alone."""
+    """The tokenizers of the source and of the target, from the training split alone.
+
+    They are kept in the data cache, and found again for the same text and settings.
+    """
+    languages = config.data.src, config.data.tgt
+    folder = cache_folder().parent / "mt-tokenizers" / _key(config, train)
+    files = [folder / f"tokenizer_{language}.json" for language in languages]
+    try:
+        src, tgt = map(Tokenizer.load, files)
+    except UserError:  # not there, or damaged
+        src, tgt = _train_tokenizers(config, train)
+        folder.mkdir(parents=True, exist_ok=True)
+        for tokenizer, file in zip((src, tgt), files, strict=True):
+            write_text(file, tokenizer.to_json())
+    return src, tgt
+
+
+def _key(config: Config, train: datasets.Dataset) -> str:
+    settings = config.tokenizer.model_dump_json(exclude={"bpe_dropout"})
+    parts = (train._fingerprint, settings, config.data.src, config.data.tgt)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def _train_tokenizers(config: Config, train: datasets.Dataset) -> tuple[Tokenizer, Tokenizer]:
+    languages = config.data.src, config.data.tgt
+    sides = [
+        track(sentences(train, side), f"vocabulary of {language}", len(train))
+        for side, language in zip(("src", "tgt"), languages, strict=True)
+    ]
     if config.tokenizer.shared:
-        languages = config.data.src, config.data.tgt
-        sides = sentences(train, "src"), sentences(train, "tgt")
-        return Tokenizer.train_shared(*sides, languages, config.tokenizer)
-    src = Tokenizer.train(sentences(train, "src"), config.data.src, config.tokenizer, "src")
-    tgt = Tokenizer.train(sentences(train, "tgt"), config.data.tgt, config.tokenizer, "tgt")
+        return Tokenizer.train_shared(sides[0], sides[1], languages, config.tokenizer)
+    src = Tokenizer.train(sides[0], languages[0], config.tokenizer, "src")
+    tgt = Tokenizer.train(sides[1], languages[1], config.tokenizer, "tgt")
     return src, tgt
 
 
