@@ -24,7 +24,8 @@ class _StderrHandler(logging.Handler):
 
 def start_logging() -> None:
     """Messages of the package to stderr, one plain line each; those of libraries only if dire."""
-    log.setLevel(logging.INFO)
+    first = os.environ.get("RANK", "0") == "0"  # of several processes one tells what goes on
+    log.setLevel(logging.INFO if first else logging.WARNING)
     log.propagate = False
     if not log.handlers:
         log.addHandler(_StderrHandler())

@@ -6,6 +6,7 @@ import torch
 
 from mt.data.dataset import BilingualDataset
 from mt.data.plan import BatchSize, plan_batches
+from mt.distributed import ALONE, World
 from mt.model.interface import TranslationModel
 from mt.model.loss import projected_cross_entropy
 
@@ -14,16 +15,21 @@ PLACES = 4096  # of a batch, padding included
 
 @torch.inference_mode()
 def validation_loss(
-    model: TranslationModel, dataset: BilingualDataset, device: torch.device
+    model: TranslationModel,
+    dataset: BilingualDataset,
+    device: torch.device,
+    world: World = ALONE,
 ) -> float:
     """Nats per real target token, EOS included, without label smoothing or dropout.
+
+    The batches are shared out over the processes of `world`; all of them get the result.
 
     The model must be in evaluation mode, and the dataset not be empty.
     """
     assert not model.training
     plan = plan_batches(dataset.lengths, BatchSize(tokens=PLACES), seed=0, epoch=0)
     total, tokens = 0.0, 0
-    for i in range(len(plan)):
+    for i in world.share(range(len(plan))):
         batch = dataset.batch(plan[i]).to(device)
         features = model.features(batch.src, batch.src_padding, batch.tgt_in)
         real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)
@@ -31,4 +37,5 @@ def validation_loss(
         _, entropy = projected_cross_entropy(real, model.projection, targets)
         total += float(entropy)
         tokens += batch.tokens
-    return total / tokens
+    total, count = world.sum([total, float(tokens)])
+    return total / count

@@ -13,6 +13,7 @@ import torch
 
 from mt.config import Config, differences
 from mt.decoding.translator import Translator, load_weights
+from mt.distributed import World, join_world, leave_world
 from mt.errors import UserError
 from mt.evaluation.scores import score
 from mt.model.build import build_model
@@ -66,31 +67,47 @@ class Run:
         self.runs_folder = RUNS / config.name
         for place in (self.folder.path, self.runs_folder):
             check_writable(place)
-        self.device = resolve_device(config.device)
+        self.world = join_world(config.device)
+        self.device = _own_device(resolve_device(config.device), self.world)
         self.dtype = resolve_precision(config.training.precision, self.device)
         if self.folder.exists and not restart:
             check_same_config(self.folder.read_config(), config, self.folder)
-        self.data: TrainingData = load_training_data(config, None if restart else self.folder)
-        if restart:
-            for moved in move_aside(config.name):
-                log.info("earlier run moved to %s", moved)
-        self._create()
+        with self.world.first_alone():  # the others find what it prepared
+            folder = self.folder if self.world.is_first and not restart else None
+            self.data: TrainingData = load_training_data(config, folder)
+        self.lock: FolderLock | None = None
         try:
-            self.trainer = self._trainer()
-            self.resumed_from = self._resume()
-            self.folder.write_config(config)  # last: with it the folder is a model folder
-            self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
+            with self.world.first_alone():
+                if self.world.is_first:
+                    self._create(restart)
+                self.trainer = self._trainer()
+                self.resumed_from = self._resume()
+                if self.world.is_first:
+                    self._open()
         except BaseException:
-            self.lock.release()
+            self._unlock()
             raise
+
+    def _open(self) -> None:
+        self.folder.write_config(self.config)  # last: with it the folder is a model folder
+        self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
 
     def close(self) -> None:
         """Ends the record, and lets another process have the folder."""
-        self.trainer.metrics.close()
-        self.lock.release()
+        if self.trainer.metrics is not None:
+            self.trainer.metrics.close()
+        self._unlock()
+        leave_world()
 
-    def _create(self) -> None:
+    def _unlock(self) -> None:
+        if self.lock is not None:
+            self.lock.release()
+
+    def _create(self, restart: bool) -> None:
         """Makes the folders, with everything in them but the config and checkpoints."""
+        if restart:
+            for moved in move_aside(self.config.name):
+                log.info("earlier run moved to %s", moved)
         self.folder.checkpoints.mkdir(parents=True, exist_ok=True)
         self.runs_folder.mkdir(parents=True, exist_ok=True)
         self.lock = FolderLock(self.folder.path)
@@ -115,6 +132,7 @@ class Run:
             dtype=self.dtype,
             decode=self._decode if config.training.bleu_samples and len(data.valid) else None,
             save=self._save,
+            world=self.world,
         )
 
     def _resume(self) -> int | None:
@@ -138,6 +156,9 @@ class Run:
             moments = read_part(checkpoint, "optimizer")
             updates = trainer.progress.step - trainer.progress.skipped
             load_optimizer(trainer.model, trainer.optimizer, moments, updates)
+            if trainer.progress.best_step == trainer.progress.step:
+                # The end may have come between the writing of it and the pointing at it.
+                self.folder.point("best", checkpoint)
             return trainer.progress.step
         return None
 
@@ -145,7 +166,8 @@ class Run:
         """BLEU and chrF of the first validation sentences, and some of them side by side."""
         count = min(self.config.training.bleu_samples, len(self.data.corpus.splits["valid"]))
         rows = self.data.corpus.splits["valid"][:count]
-        translations = self.translator.translate(rows["src"])
+        share = self.translator.translate(self.world.share(rows["src"]))
+        translations = self.world.gather(share)
         scores = score([t.text for t in translations], rows["ref"])
         if not self._signatures_said:
             self._signatures_said = True
@@ -161,6 +183,8 @@ class Run:
 
     def _save(self, progress: Progress, best: bool) -> None:
         """Writes a checkpoint, points `last` and `best` at it, and removes what need not stay."""
+        if not self.world.is_first:
+            return
         model, optimizer = self.trainer.model, self.trainer.optimizer
         metric = watched_metric(self.config)
         state = {
@@ -201,6 +225,14 @@ class Run:
                 value = progress["scores"].get(metric, 0.0)
                 scored.append((value if metric == "loss" else -value, checkpoint))
         return [checkpoint for _, checkpoint in sorted(scored)]
+
+
+def _own_device(device: torch.device, world: World) -> torch.device:
+    """The GPU of this process where there are several."""
+    if device.type == "cuda" and world.size > 1:
+        device = torch.device("cuda", world.local_rank)
+        torch.cuda.set_device(device)
+    return device
 
 
 def move_aside(name: str) -> list[Path]:

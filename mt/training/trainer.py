@@ -19,7 +19,8 @@ from mt.config import Config, parse_interval
 from mt.data.batch import Batch
 from mt.data.dataset import BilingualDataset
 from mt.data.plan import BatchPlan, BatchSize, plan_batches
-from mt.errors import RunError
+from mt.distributed import ALONE, World
+from mt.errors import RunError, UserError
 from mt.evaluation.validation import validation_loss
 from mt.model.interface import TranslationModel
 from mt.model.loss import projected_cross_entropy
@@ -83,6 +84,7 @@ class Trainer:
         dtype: torch.dtype,
         decode: Decode | None,
         save: Save,
+        world: World = ALONE,
     ) -> None:
         self.config = config
         self.settings = config.training
@@ -93,11 +95,20 @@ class Trainer:
         self.dtype = dtype
         self.decode = decode
         self.save = save
-        self.metrics: MetricsLog  # set before `fit`: what it drops depends on the step
+        self.world = world
+        # Set before `fit`, as what it takes back depends on the step; by the first process alone.
+        self.metrics: MetricsLog | None = None
         self.optimizer = build_optimizer(model, config.training)
         self.progress = Progress()
         self.batch_size = BatchSize(self.settings.pairs_per_batch, self.settings.batch_tokens)
-        self.steps_per_epoch = steps_in(self.plan(0), self.settings.accumulate)
+        plan = self.plan(0)
+        if world.size > len(plan):
+            raise UserError(
+                f"{world.size} processes for {len(plan)} batches an epoch: start fewer of them, or "
+                "lower training.batch_size or training.batch_tokens"
+            )
+        self.batches_per_step = self.settings.accumulate * world.size
+        self.steps_per_epoch = steps_in(plan, self.batches_per_step)
         self.total_steps = total_steps(config, self.steps_per_epoch)
         self.stop_requested = False
         self._saved_step = -1
@@ -126,7 +137,9 @@ class Trainer:
             yield result
         if self.progress.step != self._saved_step and not self._skips_in_a_row:
             self._save(best=False)
-        self.metrics.flush()
+        if self.metrics is not None:
+            self.metrics.flush()
+        self.world.wait()  # nobody leaves while another still needs an answer
 
     @property
     def done(self) -> bool:
@@ -144,19 +157,19 @@ class Trainer:
         return stopping is not None and self.progress.stale >= stopping.patience
 
     def _micro_batches(self, plan: BatchPlan) -> list[Batch]:
-        """The batches of the next step; the last step of an epoch may have fewer."""
-        each = self.settings.accumulate
+        """This process's batches of the next step; at the end of an epoch there may be fewer."""
+        each = self.batches_per_step
         first = self.progress.step_in_epoch * each
         indices = range(first, min(first + each, len(plan)))
         epoch = self.progress.epoch
-        return [self.train_data.batch(plan[i], epoch) for i in indices]
+        return [self.train_data.batch(plan[i], epoch) for i in self.world.share(indices)]
 
     def _count(self, plan: BatchPlan) -> None:
         """One more step is done, and with it perhaps an epoch."""
         progress = self.progress
         progress.step += 1
         progress.step_in_epoch += 1
-        if progress.step_in_epoch == steps_in(plan, self.settings.accumulate):
+        if progress.step_in_epoch == steps_in(plan, self.batches_per_step):
             progress.epoch, progress.step_in_epoch = progress.epoch + 1, 0
 
     def _update(self, batches: Sequence[Batch]) -> StepResult:
@@ -171,9 +184,13 @@ class Trainer:
             clip_norm=self.settings.clip_norm,
             dtype=self.dtype,
             seed=(self.config.seed, progress.step),
+            world=self.world,
         )
-        progress.places += sum(batch.places for batch in batches)
-        progress.real_places += sum(batch.real_places for batch in batches)
+        places = [sum(batch.places for batch in batches), sum(b.real_places for b in batches)]
+        total, real, stop = self.world.sum([*places, self.stop_requested])
+        progress.places += int(total)
+        progress.real_places += int(real)
+        self.stop_requested = stop > 0  # if one process was told to stop, all do
         self._clock.tokens += result.tokens
         if result.finite:
             progress.loss_sum += result.loss
@@ -226,7 +243,8 @@ class Trainer:
             "train/tokens_per_second": self._clock.rate(),
             "train/padding": 1 - progress.real_places / progress.places,
         }
-        self.metrics.scalars(progress.step, values)
+        if self.metrics is not None:
+            self.metrics.scalars(progress.step, values)
         progress.loss_sum, progress.loss_tokens = 0.0, 0
         progress.places = progress.real_places = 0
         self._clock.restart()
@@ -236,7 +254,7 @@ class Trainer:
         assert self.valid_data is not None
         with self._clock.paused():
             self.model.eval()
-            loss = validation_loss(self.model, self.valid_data, self.device)
+            loss = validation_loss(self.model, self.valid_data, self.device, self.world)
             scores = {"loss": loss, "ppl": math.exp(min(loss, 100.0))}
             samples: list[dict[str, str]] = []
             if self.decode is not None:
@@ -244,10 +262,11 @@ class Trainer:
                 scores.update(decoded)
             self.model.train()
         step = self.progress.step
-        self.metrics.scalars(step, {f"valid/{name}": value for name, value in scores.items()})
-        if samples:
-            self.metrics.samples(step, samples)
-        self.metrics.flush()
+        if self.metrics is not None:
+            self.metrics.scalars(step, {f"valid/{name}": value for name, value in scores.items()})
+            if samples:
+                self.metrics.samples(step, samples)
+            self.metrics.flush()
         self.progress.scores, self.progress.validated_step = scores, step
         best = self._note_best(scores)
         _say(step, scores, best)
@@ -268,7 +287,8 @@ class Trainer:
 
     def _save(self, best: bool) -> None:
         with self._clock.paused():
-            self.metrics.flush()
+            if self.metrics is not None:
+                self.metrics.flush()
             self.save(self.progress, best)
         self._saved_step = self.progress.step
 
@@ -283,18 +303,19 @@ def train_step(
     clip_norm: float | None,
     dtype: torch.dtype,
     seed: tuple[int, int],
+    world: World = ALONE,
 ) -> StepResult:
-    """One update from the micro-batches of a step.
+    """One update from the micro-batches of a step, those of all processes of `world`.
 
     The gradient is that of the sum of token losses over the real target tokens of all of them, so
     that splitting a batch changes nothing. An update that is not finite is not made. `seed` is
     (seed of the run, step): dropout is a function of these and the micro-batch.
     """
     model.train()
-    tokens = sum(batch.tokens for batch in batches)
-    loss = torch.zeros((), device=batches[0].src.device)
+    (tokens,) = world.sum([float(sum(batch.tokens for batch in batches))])
+    loss = torch.zeros((), device=model.projection.weight.device)
     for i, batch in enumerate(batches):
-        torch.manual_seed(_mix(*seed, i))
+        torch.manual_seed(_mix(*seed, world.rank + i * world.size))
         with torch.autocast(batch.src.device.type, dtype, enabled=dtype != torch.float32):
             features = model.features(batch.src, batch.src_padding, batch.tgt_in)
         real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)
@@ -304,9 +325,11 @@ def train_step(
         )
         objective.backward()  # type: ignore[no-untyped-call]
         loss += entropy
+    world.sum_gradients(model.parameters())
     limit = math.inf if clip_norm is None else clip_norm
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
-    result = StepResult(float(loss), tokens, float(norm))
+    (total,) = world.sum([float(loss)])
+    result = StepResult(total, int(tokens), float(norm))
     if result.finite:
         for group in optimizer.param_groups:
             group["lr"] = lr
