@@ -12,15 +12,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt.config import (
-    Config,
-    Interval,
-    config_from_dict,
-    differences,
-    dump_config,
-    load_config,
-    parse_interval,
-)
+from mt.config import Config, Interval, parse_interval
+from mt.config_file import config_from_dict, differences, dump_config, load_config
 from mt.errors import UserError
 from tests.conftest import ROOT, toy_config
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mt.config import load_config
+from mt.config_file import load_config
 from mt.text.phrasebook import phrasebook
 from mt.training.metrics import read_metrics
 from tests.conftest import ROOT, Result, write_jsonl

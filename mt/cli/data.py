@@ -32,7 +32,7 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Shows the report on stdout."""
-    from mt.config import load_config
+    from mt.config_file import load_config
 
     config = load_config(Path(arguments.config), arguments.overrides)
 

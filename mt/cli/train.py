@@ -55,7 +55,7 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
-    from mt.config import load_config
+    from mt.config_file import load_config
 
     config = load_config(Path(arguments.config), arguments.overrides)
 

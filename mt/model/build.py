@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from mt.config import ModelConfig
 from mt.model.attention import FusedLinear
 from mt.model.interface import TranslationModel
+from mt.model.layers import Shape
 from mt.model.torch_backed import TorchTransformer
 from mt.model.transformer import Transformer
 
@@ -21,27 +20,19 @@ def build_model(
 
     Without `init` they are whatever torch leaves there, for weights that are read from a file.
     """
-    encoder_layers, decoder_layers = config.depth
-    common: dict[str, Any] = {
-        "encoder_layers": encoder_layers,
-        "decoder_layers": decoder_layers,
-        "d_model": config.d_model,
-        "num_heads": config.num_heads,
-        "d_ff": config.d_ff,
-        "dropout": config.dropout,
-        "norm": config.norm,
-        "activation": config.activation,
-        "tie_embeddings": config.tie_embeddings,
-    }
-    model: TranslationModel
+    shape = Shape(
+        config.d_model,
+        config.num_heads,
+        config.d_ff,
+        config.dropout,
+        config.norm,
+        config.activation,
+        config.attention_bias,
+    )
+    kind = Transformer if config.implementation == "native" else TorchTransformer
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        if config.implementation == "native":
-            model = Transformer(
-                src_vocab, tgt_vocab, attention_bias=config.attention_bias, **common
-            )
-        else:
-            model = TorchTransformer(src_vocab, tgt_vocab, **common)
+        model = kind(src_vocab, tgt_vocab, shape, config.depth, config.tie_embeddings)
         if init:
             initialise(model, config.init)
     return model

@@ -6,11 +6,13 @@ Letters: B pairs, S source length, T target length, D model, V target vocabulary
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Literal, Protocol
 
 from torch import Tensor, nn
 
 from mt.model.embedding import TokenEmbedding
+
+Tie = Literal["none", "decoder", "all"]  # which embeddings the output layer is one with
 
 
 class State(Protocol):
@@ -30,15 +32,15 @@ class TranslationModel(nn.Module, ABC):
     """Embeddings and output layer around an encoder and a decoder (Vaswani et al. 2017, fig. 1)."""
 
     def __init__(
-        self, src_vocab: int, tgt_vocab: int, d_model: int, dropout: float, tie_embeddings: str
+        self, src_vocab: int, tgt_vocab: int, d_model: int, dropout: float, tie: Tie
     ) -> None:
         super().__init__()
         self.src_embedding = TokenEmbedding(src_vocab, d_model, dropout)
         self.tgt_embedding = TokenEmbedding(tgt_vocab, d_model, dropout)
         self.projection = nn.Linear(d_model, tgt_vocab)
-        if tie_embeddings in ("decoder", "all"):  # section 3.4
+        if tie in ("decoder", "all"):  # section 3.4
             self.projection.weight = self.tgt_embedding.weight
-        if tie_embeddings == "all":
+        if tie == "all":
             assert src_vocab == tgt_vocab, "one vocabulary is needed to share all embeddings"
             self.src_embedding.weight = self.tgt_embedding.weight
 

@@ -6,7 +6,7 @@ Letters: B pairs, T target length, S source length, D model, F inner width.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from torch import Tensor, nn
 
@@ -15,6 +15,18 @@ from mt.model.dropout import Dropout
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu"]
+
+
+class Shape(NamedTuple):
+    """What a layer is made of, in plain numbers and words; all layers of a model are alike."""
+
+    d_model: int
+    num_heads: int
+    d_ff: int
+    dropout: float
+    norm: Norm
+    activation: Activation
+    attention_bias: bool
 
 
 class Residual(nn.Module):
@@ -51,20 +63,12 @@ class FeedForward(nn.Sequential):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward."""
 
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        dropout: float,
-        norm: Norm,
-        activation: Activation,
-        attention_bias: bool,
-    ) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.attention = SelfAttention(d_model, num_heads, dropout, attention_bias)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
-        self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(2))
+        d_model, dropout = shape.d_model, shape.dropout
+        self.attention = SelfAttention(d_model, shape.num_heads, dropout, shape.attention_bias)
+        self.feed_forward = FeedForward(d_model, shape.d_ff, dropout, shape.activation)
+        self.residuals = nn.ModuleList(Residual(d_model, dropout, shape.norm) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """x (B, S, D), attention mask (B, 1, 1, S) or None, to (B, S, D)."""
@@ -76,21 +80,15 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Self-attention over the tokens so far, attention over the memory, then feed-forward."""
 
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        dropout: float,
-        norm: Norm,
-        activation: Activation,
-        attention_bias: bool,
-    ) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.attention = SelfAttention(d_model, num_heads, dropout, attention_bias)
-        self.cross_attention = CrossAttention(d_model, num_heads, dropout, attention_bias)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
-        self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(3))
+        d_model, dropout = shape.d_model, shape.dropout
+        self.attention = SelfAttention(d_model, shape.num_heads, dropout, shape.attention_bias)
+        self.cross_attention = CrossAttention(
+            d_model, shape.num_heads, dropout, shape.attention_bias
+        )
+        self.feed_forward = FeedForward(d_model, shape.d_ff, dropout, shape.activation)
+        self.residuals = nn.ModuleList(Residual(d_model, dropout, shape.norm) for _ in range(3))
 
     def forward(
         self,

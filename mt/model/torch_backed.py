@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from mt.data.masks import causal_mask
-from mt.model.interface import State, TranslationModel
-from mt.model.layers import Activation, Norm
+from mt.model.interface import State, Tie, TranslationModel
+from mt.model.layers import Shape
 
 
 @dataclass
@@ -40,36 +40,24 @@ class TorchTransformer(TranslationModel):
     """torch's own stacks; attention always with biases, final norms with pre-norm only."""
 
     def __init__(
-        self,
-        src_vocab: int,
-        tgt_vocab: int,
-        *,
-        encoder_layers: int,
-        decoder_layers: int,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        dropout: float,
-        norm: Norm,
-        activation: Activation,
-        tie_embeddings: str,
+        self, src_vocab: int, tgt_vocab: int, shape: Shape, depth: tuple[int, int], tie: Tie
     ) -> None:
-        super().__init__(src_vocab, tgt_vocab, d_model, dropout, tie_embeddings)
-        pre = norm == "pre"
+        super().__init__(src_vocab, tgt_vocab, shape.d_model, shape.dropout, tie)
+        pre = shape.norm == "pre"
+        layer = (shape.d_model, shape.num_heads, shape.d_ff, shape.dropout, shape.activation)
 
         def final_norm() -> nn.LayerNorm | None:
-            return nn.LayerNorm(d_model) if pre else None
+            return nn.LayerNorm(shape.d_model) if pre else None
 
-        shape = (d_model, num_heads, d_ff, dropout, activation)
         self.encoder = nn.TransformerEncoder(
-            nn.TransformerEncoderLayer(*shape, batch_first=True, norm_first=pre),
-            encoder_layers,
+            nn.TransformerEncoderLayer(*layer, batch_first=True, norm_first=pre),
+            depth[0],
             norm=final_norm(),
             enable_nested_tensor=False,  # it would drop columns that are padding in every row
         )
         self.decoder = nn.TransformerDecoder(
-            nn.TransformerDecoderLayer(*shape, batch_first=True, norm_first=pre),
-            decoder_layers,
+            nn.TransformerDecoderLayer(*layer, batch_first=True, norm_first=pre),
+            depth[1],
             norm=final_norm(),
         )
 

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from mt.data.masks import attention_mask
 from mt.model.attention import KeysValues
-from mt.model.interface import State, TranslationModel
-from mt.model.layers import Activation, DecoderLayer, EncoderLayer, Norm
+from mt.model.interface import State, Tie, TranslationModel
+from mt.model.layers import DecoderLayer, EncoderLayer, Shape
 
 
 @dataclass
@@ -42,28 +42,14 @@ class Transformer(TranslationModel):
     """Encoder and decoder of Vaswani et al. 2017; pre-norm stacks end in a norm of their own."""
 
     def __init__(
-        self,
-        src_vocab: int,
-        tgt_vocab: int,
-        *,
-        encoder_layers: int,
-        decoder_layers: int,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        dropout: float,
-        norm: Norm,
-        activation: Activation,
-        attention_bias: bool,
-        tie_embeddings: str,
+        self, src_vocab: int, tgt_vocab: int, shape: Shape, depth: tuple[int, int], tie: Tie
     ) -> None:
-        super().__init__(src_vocab, tgt_vocab, d_model, dropout, tie_embeddings)
-        shape = (d_model, num_heads, d_ff, dropout, norm, activation, attention_bias)
-        self.encoder = nn.ModuleList(EncoderLayer(*shape) for _ in range(encoder_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(*shape) for _ in range(decoder_layers))
+        super().__init__(src_vocab, tgt_vocab, shape.d_model, shape.dropout, tie)
+        self.encoder = nn.ModuleList(EncoderLayer(shape) for _ in range(depth[0]))
+        self.decoder = nn.ModuleList(DecoderLayer(shape) for _ in range(depth[1]))
         # A post-norm layer ends normalised; the sum that leaves a pre-norm stack is not.
-        self.encoder_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+        self.encoder_norm = nn.LayerNorm(shape.d_model) if shape.norm == "pre" else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(shape.d_model) if shape.norm == "pre" else nn.Identity()
 
     def encode(self, src: Tensor, src_padding: Tensor | None) -> Tensor:
         x = self.src_embedding(src)  # (B, S, D)

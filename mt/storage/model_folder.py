@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
-from mt.config import Config, config_from_dict, dump_config
+from mt.config import Config
+from mt.config_file import config_from_dict, dump_config
 from mt.errors import UserError
 from mt.storage import atomic
 from mt.storage.checkpoint import DamagedError, list_checkpoints, read_part, read_state

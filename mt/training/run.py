@@ -11,7 +11,8 @@ from pathlib import Path
 
 import torch
 
-from mt.config import Config, differences
+from mt.config import Config
+from mt.config_file import differences
 from mt.decoding.translator import Translator, load_weights
 from mt.distributed import World, join_world, leave_world
 from mt.errors import UserError

@@ -9,7 +9,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mt.config import Config, config_from_dict
+from mt.config import Config
+from mt.config_file import config_from_dict
 from mt.decoding.translator import EXTRA_LENGTH, Translator, load_weights
 from mt.model.build import build_model
 from mt.storage.checkpoint import write_checkpoint

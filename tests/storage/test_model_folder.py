@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from mt.config import config_from_dict
+from mt.config_file import config_from_dict
 from mt.errors import UserError
 from mt.storage.checkpoint import write_checkpoint
 from mt.storage.model_folder import ModelFolder, find_model

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mt.config import DataConfig, TokenizerConfig, config_from_dict
+from mt.config import DataConfig, TokenizerConfig
+from mt.config_file import config_from_dict
 from mt.errors import UserError
 from mt.text import corpus as corpus_module
 from mt.text.corpus import Corpus, load_corpus

@@ -7,7 +7,8 @@ from pathlib import Path
 import datasets
 import pytest
 
-from mt.config import Config, config_from_dict
+from mt.config import Config
+from mt.config_file import config_from_dict
 from mt.training import data as module
 from mt.training.data import train_tokenizers
 from tests.conftest import toy_config, toy_pairs

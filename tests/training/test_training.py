@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from mt.config import Config, config_from_dict
+from mt.config import Config
+from mt.config_file import config_from_dict
 from mt.data.plan import plan_batches
 from mt.errors import RunError, UserError
 from mt.model.build import build_model
