@@ -85,6 +85,7 @@ def _start(config: Config, arguments: argparse.Namespace) -> int:
 def _run(training: Run, arguments: argparse.Namespace) -> int:
     from mt.cli.report import log
     from mt.training.plan import describe
+    from mt.training.trainer import NotFiniteError
 
     trainer = training.trainer
     for line in describe(training):
@@ -94,8 +95,12 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
     if trainer.done:
         log.info("nothing left to do: raise training.epochs or max_steps, or give --restart")
         return 0
-    with _stopping(trainer) as received:
-        _train(trainer)
+    try:
+        with _stopping(trainer) as received:
+            _train(trainer)
+    except NotFiniteError as error:
+        path = training.keep_pairs(error.rows)
+        raise RunError(f"{error}. The pairs of the last step are in {path}") from None
     _close(training, arguments, received)
     return 128 + received[0] if received else 0
 

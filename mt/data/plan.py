@@ -68,12 +68,18 @@ def plan_batches(lengths: Lengths, size: BatchSize, seed: int, epoch: int) -> Ba
     return BatchPlan(order, bounds[:-1][shuffled], bounds[1:][shuffled])
 
 
+def largest_batch(lengths: Lengths, plan: BatchPlan) -> int:
+    """The batch with the most places, source and target, padding included."""
+    return max(range(len(plan)), key=lambda batch: _places(lengths, plan[batch]))
+
+
+def _places(lengths: Lengths, rows: NDArray[np.int32]) -> int:
+    return len(rows) * (int(lengths[rows].max(axis=0).sum()) - 1)  # the target is shifted by one
+
+
 def padding_share(lengths: Lengths, plan: BatchPlan) -> float:
     """The share of places, source and target, that are padding."""
-    places = 0
-    for batch in range(len(plan)):
-        rows = plan[batch]
-        places += len(rows) * (int(lengths[rows].max(axis=0).sum()) - 1)
+    places = sum(_places(lengths, plan[batch]) for batch in range(len(plan)))
     real = int(lengths.sum(dtype=np.int64)) - len(
         lengths
     )  # the target is one shorter: shifted by one

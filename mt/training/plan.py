@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
+from mt.data.plan import largest_batch
 from mt.model.build import count_parameters
 from mt.model.loss import projected_cross_entropy
 from mt.training.inspection import inspect
@@ -38,11 +39,16 @@ def describe(run: Run) -> Iterator[str]:
 
 
 def seconds_per_step(trainer: Trainer) -> float:
-    """A trial on a batch of the plan, forward and backward, that leaves no trace."""
+    """A trial, forward and backward, that leaves no trace.
+
+    The largest batch of the plan comes first: if memory does not suffice, it shows here and not in
+    the middle of an epoch. The time is that of a batch like most.
+    """
     plan = trainer.plan(0)
-    batch = trainer.train_data.batch(plan[len(plan) // 2]).to(trainer.device)
+    largest = largest_batch(trainer.train_data.lengths, plan)
     seconds = 0.0
-    for _ in range(2):  # the first one warms up
+    for number in (largest, len(plan) // 2):
+        batch = trainer.train_data.batch(plan[number]).to(trainer.device)
         start = time.perf_counter()
         features = trainer.model.features(batch.src, batch.src_padding, batch.tgt_in)
         real = features.flatten(0, 1).index_select(0, batch.real)

@@ -163,6 +163,14 @@ class Run:
             return trainer.progress.step
         return None
 
+    def keep_pairs(self, rows: list[int]) -> Path:
+        """Writes pairs of the training split to a file in runs/<name>, to be looked at."""
+        path = self.runs_folder / f"not-finite-step-{self.trainer.progress.step + 1}.jsonl"
+        pairs = [self.data.corpus.splits["train"][row] for row in rows]
+        lines = (json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs)
+        atomic.write_text(path, "".join(lines))
+        return path
+
     def _decode(self) -> tuple[dict[str, float], list[dict[str, str]]]:
         """BLEU and chrF of the first validation sentences, and some of them side by side."""
         count = min(self.config.training.bleu_samples, len(self.data.corpus.splits["valid"]))

@@ -51,6 +51,14 @@ class Progress:
     validated_step: int | None = None  # when that was
 
 
+class NotFiniteError(RunError):
+    """The loss stays not finite; `rows` of the training split were in the last step."""
+
+    def __init__(self, message: str, rows: list[int]) -> None:
+        super().__init__(message)
+        self.rows = rows
+
+
 @dataclass(frozen=True)
 class StepResult:
     """What one update did."""
@@ -113,6 +121,7 @@ class Trainer:
         self.stop_requested = False
         self._saved_step = -1
         self._skips_in_a_row = 0
+        self._rows: list[int] = []  # of the training split, in the step at hand
         self._clock = _Clock()
 
     def plan(self, epoch: int) -> BatchPlan:
@@ -122,7 +131,7 @@ class Trainer:
     def fit(self) -> Iterator[StepResult]:
         """Trains to the end, or until `stop_requested`; yields after each update.
 
-        Raises `RunError` when the loss stays not finite.
+        Raises `NotFiniteError` when the loss stays not finite.
         """
         self._saved_step = self.progress.step
         self._clock.restart()
@@ -162,6 +171,7 @@ class Trainer:
         first = self.progress.step_in_epoch * each
         indices = range(first, min(first + each, len(plan)))
         epoch = self.progress.epoch
+        self._rows = [self.train_data.row(row) for i in indices for row in plan[i]]
         return [self.train_data.batch(plan[i], epoch) for i in self.world.share(indices)]
 
     def _count(self, plan: BatchPlan) -> None:
@@ -206,10 +216,11 @@ class Trainer:
         where = f"step {self.progress.step + 1}, epoch {self.progress.epoch + 1}, lr {lr:g}"
         log.warning("loss or gradient not finite at %s: update skipped", where)
         if self._skips_in_a_row >= SKIPS_IN_A_ROW:
-            raise RunError(
+            raise NotFiniteError(
                 f"the loss is not finite (NaN or infinite) {SKIPS_IN_A_ROW} times in a row, at "
                 f"{where}; try a lower training.lr, more training.warmup_steps or "
-                "training.clip_norm: 1.0. Earlier checkpoints are as they were"
+                "training.clip_norm: 1.0. Earlier checkpoints are as they were",
+                self._rows,
             )
 
     def _after_update(self, result: StepResult) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt.data.plan import BatchSize, padding_share, plan_batches
+from mt.data.plan import BatchSize, largest_batch, padding_share, plan_batches
 
 
 def lengths_like_books(count: int) -> np.ndarray:
@@ -63,6 +63,14 @@ def test_plan_is_a_function_of_seed_and_epoch() -> None:
 def test_under_a_tenth_of_padding_on_lengths_like_books(size: BatchSize) -> None:
     lengths = lengths_like_books(20_000)
     assert padding_share(lengths, plan_batches(lengths, size, seed=0, epoch=0)) < 0.10
+
+
+def test_the_largest_batch_has_the_most_places() -> None:
+    lengths = lengths_like_books(300)
+    plan = plan_batches(lengths, BatchSize(tokens=1000), seed=0, epoch=0)
+    rows = [plan[i] for i in range(len(plan))]
+    places = [len(r) * (lengths[r, 0].max() + lengths[r, 1].max() - 1) for r in rows]
+    assert places[largest_batch(lengths, plan)] == max(places)
 
 
 def test_padding_share_counts_places() -> None:

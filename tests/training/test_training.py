@@ -21,7 +21,7 @@ from mt.text.tokenizer import PAD_ID
 from mt.training.metrics import read_metrics
 from mt.training.optimizer import build_optimizer
 from mt.training.run import Run, move_aside
-from mt.training.trainer import train_step
+from mt.training.trainer import NotFiniteError, train_step
 from tests.conftest import toy_config, toy_pairs, write_jsonl
 
 
@@ -218,6 +218,20 @@ def test_not_finite_stops_the_run_and_is_not_saved(corpus: Path) -> None:
     for checkpoint in list_checkpoints(Path("weights/toy/checkpoints")):
         for tensor in read_part(checkpoint, "model").values():
             assert tensor.isfinite().all()
+
+
+def test_the_pairs_of_a_step_that_is_not_finite_are_named(corpus: Path) -> None:
+    run = Run(config(training__lr=1e38, training__clip_norm=None))
+    with pytest.raises(NotFiniteError) as stopped:
+        for _ in run.trainer.fit():
+            pass
+    path = run.keep_pairs(stopped.value.rows)
+    run.close()
+    kept = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert len(kept) == 8
+    train = run.data.corpus.splits["train"]
+    assert [pair["row"] for pair in kept] == [train[row]["row"] for row in stopped.value.rows]
+    assert path.name == f"not-finite-step-{run.trainer.progress.step + 1}.jsonl"
 
 
 def test_damaged_checkpoint_is_set_aside_and_the_one_before_used(
