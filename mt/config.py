@@ -341,6 +341,11 @@ class TrainingConfig(Section):
         "whichever side is longer",
     )
     accumulate: Positive = Field(default=1, description="micro-batches a step")
+    init_from: str | None = Field(
+        default=None,
+        description="a model (its name in weights/, or its folder) whose weights a new run starts "
+        "from, by token where vocabularies differ; a run that is resumed goes on as it was",
+    )
     optimizer: Literal["adam", "adamw"] = Field(default="adam", description="Adam or AdamW")
     lr: float = Field(default=1e-4, gt=0, description="learning rate, at its highest")
     betas: Annotated[list[Fraction], Field(min_length=2, max_length=2)] = Field(

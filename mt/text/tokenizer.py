@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -101,6 +101,11 @@ class Tokenizer:
     def to_json(self) -> str:
         """The file's content, byte for byte the same for the same training text."""
         return json.dumps(self._data, ensure_ascii=False, indent=1) + "\n"
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Each token and its id."""
+        return {token: i for i, token in enumerate(self._vocabulary)}
 
     @property
     def vocab_size(self) -> int:

@@ -29,8 +29,9 @@ from mt.storage.checkpoint import (
     write_checkpoint,
 )
 from mt.storage.lock import FolderLock
-from mt.storage.model_folder import WEIGHTS, ModelFolder
+from mt.storage.model_folder import WEIGHTS, ModelFolder, find_model
 from mt.training.data import TrainingData, load_training_data
+from mt.training.init_from import init_from
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import load_optimizer, optimizer_tensors
 from mt.training.trainer import Progress, Trainer, watched_metric
@@ -83,6 +84,8 @@ class Run:
                     self._create(restart)
                 self.trainer = self._trainer()
                 self.resumed_from = self._resume()
+                if self.resumed_from is None and self.config.training.init_from:
+                    self._init_from(self.config.training.init_from)
                 if self.world.is_first:
                     self._open()
         except BaseException:
@@ -170,6 +173,11 @@ class Run:
         lines = (json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs)
         atomic.write_text(path, "".join(lines))
         return path
+
+    def _init_from(self, name: str) -> None:
+        tokenizers = self.data.src, self.data.tgt
+        for line in init_from(self.trainer.model, tokenizers, find_model(name)):
+            log.info("%s", line)
 
     def _decode(self) -> tuple[dict[str, float], list[dict[str, str]]]:
         """BLEU and chrF of the first validation sentences, and some of them side by side."""
