@@ -1,4 +1,4 @@
-"""The exceptions that the command line shows as a short message; no other kind belongs here."""
+"""The exceptions that the command line shows as a short message, and how to know one other kind."""
 
 
 class UserError(Exception):
@@ -11,3 +11,10 @@ class UserError(Exception):
 
 class RunError(Exception):
     """A failure while running (disk full, loss not finite): same short message, status 1."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether `error` is Python's, the system's or torch's way to say that memory is used up."""
+    text = str(error).lower()
+    said = ("out of memory", "can't allocate memory", "cannot allocate memory")
+    return isinstance(error, MemoryError) or any(words in text for words in said)

@@ -13,9 +13,8 @@ from io import TextIOWrapper
 
 from mt import __version__
 from mt.cli import data, evaluate, train, translate
-from mt.cli.memory import is_out_of_memory
 from mt.cli.parser import Parser
-from mt.errors import RunError, UserError
+from mt.errors import RunError, UserError, is_out_of_memory
 
 OK, FAILED, MISTAKE = 0, 1, 2
 OUT_OF_MEMORY = "out of memory: free some, or lower --batch-size"

@@ -1,4 +1,4 @@
-"""Being out of memory: how it is recognised, and which settings of a config use how much."""
+"""What to lower when memory does not suffice: the settings of a config that use it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mt.config import Config
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether `error` is Python's, the system's or torch's way to say that memory is used up."""
-    text = str(error).lower()
-    said = ("out of memory", "can't allocate memory", "cannot allocate memory")
-    return isinstance(error, MemoryError) or any(words in text for words in said)
 
 
 def memory_advice(config: Config) -> str:

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mt.cli.memory import is_out_of_memory, memory_advice
-from mt.errors import RunError
+from mt.cli.memory import memory_advice
+from mt.errors import RunError, is_out_of_memory
 
 if TYPE_CHECKING:
     from mt.config import Config

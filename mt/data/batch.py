@@ -53,6 +53,19 @@ class Batch:
         )
 
 
+def halves(batch: Batch) -> tuple[Batch, Batch]:
+    """The first and the second half of the pairs of `batch`, which has two or more."""
+    middle = len(batch.src) // 2
+    return _rows(batch, slice(None, middle)), _rows(batch, slice(middle, None))
+
+
+def _rows(batch: Batch, rows: slice) -> Batch:
+    src, tgt_out = batch.src[rows], batch.tgt_out[rows]
+    real = torch.nonzero(tgt_out.flatten() != PAD_ID).squeeze(1)
+    real_places = int((src != PAD_ID).sum()) + len(real)
+    return Batch(src, padding_mask(src, PAD_ID), batch.tgt_in[rows], tgt_out, real, real_places)
+
+
 def collate(src: Sequence[Ids], tgt: Sequence[Ids]) -> Batch:
     """A batch of framed rows, both `[SOS] … [EOS]`."""
     src_ids = pad(src)

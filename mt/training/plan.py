@@ -9,10 +9,9 @@ import torch
 
 from mt.data.plan import largest_batch
 from mt.model.build import count_parameters
-from mt.model.loss import projected_cross_entropy
 from mt.training.inspection import inspect
 from mt.training.run import Run
-from mt.training.trainer import Trainer
+from mt.training.trainer import Trainer, backward_in_memory
 
 
 def describe(run: Run) -> Iterator[str]:
@@ -50,11 +49,10 @@ def seconds_per_step(trainer: Trainer) -> float:
     for number in (largest, len(plan) // 2):
         batch = trainer.train_data.batch(plan[number]).to(trainer.device)
         start = time.perf_counter()
-        features = trainer.model.features(batch.src, batch.src_padding, batch.tgt_in)
-        real = features.flatten(0, 1).index_select(0, batch.real)
-        targets = batch.tgt_out.flatten().index_select(0, batch.real)
-        loss, _ = projected_cross_entropy(real, trainer.model.projection, targets)
-        loss.backward()  # type: ignore[no-untyped-call]
+        backward_in_memory(
+            trainer.model, [batch], label_smoothing=0.1, scale=1.0, dtype=trainer.dtype,
+            seed=(0, trainer.progress.step), world=trainer.world,
+        )  # fmt: skip
         if trainer.device.type == "cuda":
             torch.cuda.synchronize()
         seconds = time.perf_counter() - start

@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
+from torch import Tensor
 
 from mt.config import Config, parse_interval
-from mt.data.batch import Batch
+from mt.data.batch import Batch, halves
 from mt.data.dataset import BilingualDataset
 from mt.data.plan import BatchPlan, BatchSize, plan_batches
 from mt.distributed import ALONE, World
-from mt.errors import RunError, UserError
+from mt.errors import RunError, UserError, is_out_of_memory
 from mt.evaluation.validation import validation_loss
 from mt.model.interface import TranslationModel
 from mt.model.loss import projected_cross_entropy
@@ -324,18 +325,10 @@ def train_step(
     """
     model.train()
     (tokens,) = world.sum([float(sum(batch.tokens for batch in batches))])
-    loss = torch.zeros((), device=model.projection.weight.device)
-    for i, batch in enumerate(batches):
-        torch.manual_seed(_mix(*seed, world.rank + i * world.size))
-        with torch.autocast(batch.src.device.type, dtype, enabled=dtype != torch.float32):
-            features = model.features(batch.src, batch.src_padding, batch.tgt_in)
-        real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)
-        targets = batch.tgt_out.flatten().index_select(0, batch.real)  # (N,)
-        objective, entropy = projected_cross_entropy(
-            real, model.projection, targets, label_smoothing, 1 / tokens, dtype
-        )
-        objective.backward()  # type: ignore[no-untyped-call]
-        loss += entropy
+    loss = backward_in_memory(
+        model, batches, label_smoothing=label_smoothing, scale=1 / tokens, dtype=dtype,
+        seed=seed, world=world,
+    )  # fmt: skip
     world.sum_gradients(model.parameters())
     limit = math.inf if clip_norm is None else clip_norm
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
@@ -347,6 +340,58 @@ def train_step(
         optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return result
+
+
+def backward_in_memory(
+    model: TranslationModel,
+    batches: Sequence[Batch],
+    *,
+    label_smoothing: float,
+    scale: float,
+    dtype: torch.dtype,
+    seed: tuple[int, int],
+    world: World,
+) -> Tensor:
+    """Gradients of all micro-batches; halves them, and begins again, while memory does not suffice.
+
+    Returns the sum of the plain cross-entropy over their tokens, ().
+    """
+    while True:
+        try:
+            loss = torch.zeros((), device=model.projection.weight.device)
+            for i, batch in enumerate(batches):
+                torch.manual_seed(_mix(*seed, world.rank + i * world.size))
+                loss += backward(model, batch, label_smoothing, scale, dtype)
+            return loss
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error) or all(len(batch.src) < 2 for batch in batches):
+                raise
+        model.zero_grad(set_to_none=True)  # some of them may be half added up
+        batches = [h for b in batches for h in (halves(b) if len(b.src) > 1 else (b,))]
+        log.warning(
+            "out of memory: step %s goes on with %s micro-batches", seed[1] + 1, len(batches)
+        )
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def backward(
+    model: TranslationModel,
+    batch: Batch,
+    label_smoothing: float,
+    scale: float,
+    dtype: torch.dtype,
+) -> Tensor:
+    """Adds the gradient of `scale` times the smoothed loss; the plain cross-entropy, summed, ()."""
+    with torch.autocast(batch.src.device.type, dtype, enabled=dtype != torch.float32):
+        features = model.features(batch.src, batch.src_padding, batch.tgt_in)
+    real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)
+    targets = batch.tgt_out.flatten().index_select(0, batch.real)  # (N,)
+    objective, entropy = projected_cross_entropy(
+        real, model.projection, targets, label_smoothing, scale, dtype
+    )
+    objective.backward()  # type: ignore[no-untyped-call]
+    return entropy
 
 
 def steps_in(plan: BatchPlan, accumulate: int) -> int:

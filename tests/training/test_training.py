@@ -12,12 +12,16 @@ import torch
 
 from mt.config import Config
 from mt.config_file import config_from_dict
+from mt.data.batch import Batch
 from mt.data.plan import plan_batches
+from mt.distributed import ALONE
 from mt.errors import RunError, UserError
 from mt.model.build import build_model
+from mt.model.interface import TranslationModel
 from mt.storage.checkpoint import list_checkpoints, read_part, read_state
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import PAD_ID
+from mt.training import trainer as trainer_module
 from mt.training.metrics import read_metrics
 from mt.training.optimizer import build_optimizer
 from mt.training.run import Run, move_aside
@@ -77,6 +81,50 @@ def test_splitting_a_step_into_micro_batches_changes_nothing(corpus: Path) -> No
     for a, b in zip(one, four, strict=True):
         torch.testing.assert_close(a, b, atol=2e-5, rtol=0)
     run.close()
+
+
+@pytest.mark.parametrize("where", ["forward", "backward"])
+def test_out_of_memory_is_answered_by_halves(
+    corpus: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Micro-batches of at most 5 pairs fit: the gradient is that of the whole all the same."""
+    run = Run(config(model__dropout=0.0))
+    model, data = run.trainer.model, run.trainer.train_data
+    batches = [data.batch(range(12)), data.batch(range(12, 16))]
+    settings = {"label_smoothing": 0.1, "scale": 0.01, "dtype": torch.float32, "seed": (0, 0)}
+    expected = trainer_module.backward_in_memory(model, batches, world=ALONE, **settings)
+    gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+    model.zero_grad()
+    whole, tried = trainer_module.backward, []
+
+    def small_only(model: TranslationModel, batch: Batch, *rest: object) -> torch.Tensor:
+        tried.append(len(batch.src))
+        too_much = len(batch.src) > 5
+        if too_much and where == "forward":
+            raise MemoryError
+        entropy = whole(model, batch, *rest)
+        if too_much:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return entropy
+
+    monkeypatch.setattr(trainer_module, "backward", small_only)
+    found = trainer_module.backward_in_memory(model, batches, world=ALONE, **settings)
+    assert tried == [12, 6, 3, 3, 3, 3, 1, 1, 1, 1]
+    torch.testing.assert_close(found, expected)
+    for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, atol=1e-6, rtol=1e-4)
+    run.close()
+
+
+def test_out_of_memory_with_one_pair_ends_the_run(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> torch.Tensor:
+        raise MemoryError
+
+    monkeypatch.setattr(trainer_module, "backward", never)
+    with pytest.raises(MemoryError):
+        train({"training__max_steps": 1})
 
 
 def test_first_loss_is_about_the_logarithm_of_the_vocabulary(corpus: Path) -> None:
