@@ -24,7 +24,7 @@ import torch
 
 from mt.storage.checkpoint import list_checkpoints, read_part
 from mt.text.phrasebook import phrasebook
-from mt.training.metrics import read_metrics
+from mt.training.metrics import read_metrics, repeatable
 
 STEPS_A_KILL = 60
 LONGEST_LIFE = 3.0  # seconds of training before a kill that is not aimed
@@ -139,8 +139,7 @@ def report(straight: Path, killed: Path) -> int:
 
 
 def curves(folder: Path) -> list[dict[str, object]]:
-    lines = read_metrics(folder / "runs" / "crash")
-    return [{k: v for k, v in line.items() if k != "train/tokens_per_second"} for line in lines]
+    return [repeatable(line) for line in read_metrics(folder / "runs" / "crash")]
 
 
 if __name__ == "__main__":

@@ -50,6 +50,12 @@ class MetricsLog:
         self._board.close()
 
 
+def repeatable(line: Mapping[str, object]) -> dict[str, object]:
+    """What of a line is the same whenever the run is made: all but clock and memory."""
+    measured = ("train/tokens_per_second", "time/", "memory/")
+    return {tag: value for tag, value in line.items() if not tag.startswith(measured)}
+
+
 def read_metrics(folder: Path) -> list[dict[str, object]]:
     """The lines of a run's metrics.jsonl; a last line that was cut off is left out."""
     path = folder / METRICS_FILE

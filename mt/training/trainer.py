@@ -8,9 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
@@ -25,6 +23,7 @@ from mt.errors import RunError, UserError, is_out_of_memory
 from mt.evaluation.validation import validation_loss
 from mt.model.interface import TranslationModel
 from mt.model.loss import projected_cross_entropy
+from mt.training.clock import Clock, peak_memory
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import build_optimizer
 from mt.training.schedule import learning_rate
@@ -123,7 +122,7 @@ class Trainer:
         self._saved_step = -1
         self._skips_in_a_row = 0
         self._rows: list[int] = []  # of the training split, in the step at hand
-        self._clock = _Clock()
+        self._clock = Clock()
 
     def plan(self, epoch: int) -> BatchPlan:
         """The batches of an epoch."""
@@ -141,7 +140,9 @@ class Trainer:
             if plan is None or epoch != self.progress.epoch:
                 epoch = self.progress.epoch
                 plan = self.plan(epoch)
-            result = self._update(self._micro_batches(plan))
+            with self._clock.spent("batches"):
+                batches = self._micro_batches(plan)
+            result = self._update(batches)
             self._count(plan)
             self._after_update(result)
             yield result
@@ -254,6 +255,8 @@ class Trainer:
             "train/grad_norm": result.grad_norm,
             "train/tokens_per_second": self._clock.rate(),
             "train/padding": 1 - progress.real_places / progress.places,
+            **self._clock.shares(),
+            **peak_memory(),
         }
         if self.metrics is not None:
             self.metrics.scalars(progress.step, values)
@@ -264,7 +267,7 @@ class Trainer:
     def _validate(self) -> bool:
         """Logs the validation scores; whether they are the best so far."""
         assert self.valid_data is not None
-        with self._clock.paused():
+        with self._clock.spent("validating"):
             self.model.eval()
             loss = validation_loss(self.model, self.valid_data, self.device, self.world)
             scores = {"loss": loss, "ppl": math.exp(min(loss, 100.0))}
@@ -298,7 +301,7 @@ class Trainer:
         return False
 
     def _save(self, best: bool) -> None:
-        with self._clock.paused():
+        with self._clock.spent("saving"):
             if self.metrics is not None:
                 self.metrics.flush()
             self.save(self.progress, best)
@@ -424,23 +427,3 @@ def _mix(*numbers: int) -> int:
     """A seed that differs for each combination of numbers."""
     digest = hashlib.sha256(repr(numbers).encode()).digest()
     return int.from_bytes(digest[:8], "little", signed=True)
-
-
-class _Clock:
-    """Target tokens per second of training, validation and saving not counted."""
-
-    def __init__(self) -> None:
-        self.restart()
-
-    def restart(self) -> None:
-        self.tokens = 0
-        self._start = time.perf_counter()
-
-    def rate(self) -> float:
-        return self.tokens / max(time.perf_counter() - self._start, 1e-9)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        since = time.perf_counter()
-        yield
-        self._start += time.perf_counter() - since

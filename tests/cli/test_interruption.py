@@ -18,7 +18,7 @@ import torch
 
 from mt.storage.checkpoint import check, list_checkpoints, read_part, read_state
 from mt.storage.model_folder import ModelFolder
-from mt.training.metrics import read_metrics
+from mt.training.metrics import read_metrics, repeatable
 from tests.cli import processes
 from tests.conftest import Result, write_config
 
@@ -39,8 +39,7 @@ def weights(folder: Path = Path()) -> dict[str, torch.Tensor]:
 
 
 def curves(folder: Path = Path()) -> list[dict[str, Any]]:
-    lines = read_metrics(folder / "runs" / "toy")
-    return [{k: v for k, v in line.items() if k != "train/tokens_per_second"} for line in lines]
+    return [repeatable(line) for line in read_metrics(folder / "runs" / "toy")]
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

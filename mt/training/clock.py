@@ -1,0 +1,53 @@
+"""Where the time of a run goes: training, preparing batches, validating, saving; and its memory."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+ASIDE = ("validating", "saving")  # not counted in the speed of training
+
+
+class Clock:
+    """Seconds by what they were spent on, since the run was started or resumed."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._spent = dict.fromkeys(("batches", *ASIDE), 0.0)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begins a new stretch, over which the rate is taken."""
+        self.tokens = 0
+        self._start = time.perf_counter()
+
+    def rate(self) -> float:
+        """Real target tokens a second in this stretch, validating and saving not counted."""
+        return self.tokens / max(time.perf_counter() - self._start, 1e-9)
+
+    def shares(self) -> dict[str, float]:
+        """The share of all time so far, as "time/batches" and so on."""
+        total = max(time.perf_counter() - self._began, 1e-9)
+        return {f"time/{what}": seconds / total for what, seconds in self._spent.items()}
+
+    @contextmanager
+    def spent(self, what: str) -> Iterator[None]:
+        """Puts the time of the block down to `what`."""
+        since = time.perf_counter()
+        yield
+        seconds = time.perf_counter() - since
+        self._spent[what] += seconds
+        if what in ASIDE:
+            self._start += seconds
+
+
+def peak_memory() -> dict[str, float]:
+    """The most memory that the process has held so far, as "memory/peak_mib"; where it is told."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return {}
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"memory/peak_mib": most / (2**20 if sys.platform == "darwin" else 2**10)}
