@@ -226,7 +226,9 @@ class TokenizerConfig(Section):
     """How sentences become tokens."""
 
     kind: Literal["word", "bpe", "unigram"] = Field(
-        default="word", description="what a token is: a word, or a piece of one"
+        default="word",
+        description="what a token is: a word, or a piece of one (learnt from at most a million "
+        "lines a side, evenly spread)",
     )
     min_frequency: Positive = Field(
         default=2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import islice
 
 import datasets
 
@@ -18,6 +19,8 @@ from mt.storage.model_folder import ModelFolder
 from mt.text.corpus import Corpus, cache_folder, load_corpus
 from mt.text.stream import sentences
 from mt.text.tokenizer import Tokenizer
+
+MOST_LINES = 1_000_000  # a side, that subwords are learnt from: evenly spread over a larger corpus
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,15 @@ def _key(config: Config, train: datasets.Dataset) -> str:
 
 def _train_tokenizers(config: Config, train: datasets.Dataset) -> tuple[Tokenizer, Tokenizer]:
     languages = config.data.src, config.data.tgt
+    each = 1
+    if config.tokenizer.kind != "word":  # every word counts for a vocabulary of words
+        each = -(-len(train) // MOST_LINES)
     sides = [
-        track(sentences(train, side), f"vocabulary of {language}", len(train))
+        track(
+            islice(sentences(train, side), 0, None, each),
+            f"vocabulary of {language}",
+            len(train) // each,
+        )
         for side, language in zip(("src", "tgt"), languages, strict=True)
     ]
     if config.tokenizer.shared:

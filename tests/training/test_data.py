@@ -84,6 +84,27 @@ def test_damaged_ones_are_made_again(tmp_path: Path, trained: list[str]) -> None
     assert len(trained) == 2
 
 
+def test_subwords_of_a_large_corpus_are_learnt_from_lines_spread_over_it(
+    tmp_path: Path, trained: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = {"src": [f"w{i}" for i in range(90)], "tgt": [f"p{i}" for i in range(90)]}
+    datasets.Dataset.from_dict(rows).save_to_disk(str(tmp_path / "text"))
+    text = datasets.load_from_disk(str(tmp_path / "text"))
+    monkeypatch.setattr(module, "MOST_LINES", 40)
+    seen: dict[str, list[str]] = {}
+    train = module.Tokenizer.train
+
+    def watch(lines: object, language: str, *rest: object) -> object:
+        seen[language] = list(lines)  # type: ignore[call-overload]
+        return train(seen[language], language, *rest)
+
+    monkeypatch.setattr(module.Tokenizer, "train", watch)
+    train_tokenizers(config(tokenizer__kind="bpe", tokenizer__vocab_size=400), text)
+    assert seen == {"en": rows["src"][::3], "it": rows["tgt"][::3]}
+    train_tokenizers(config(), text)
+    assert seen == {"en": rows["src"], "it": rows["tgt"]}
+
+
 def test_one_vocabulary_for_both_languages(tmp_path: Path, trained: list[str]) -> None:
     settings = config(tokenizer__kind="bpe", tokenizer__vocab_size=400, tokenizer__shared=True)
     src, tgt = train_tokenizers(settings, split(tmp_path / "text", 60))
