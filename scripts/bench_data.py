@@ -25,6 +25,7 @@ from pathlib import Path
 
 SYLLABLES = [a + b for a in "bcdfglmnprstv" for b in ("a", "e", "i", "o", "u", "an", "or", "el")]
 LINES_COMPARED = 200_000
+NAMES = 1_000_000  # made-up ones, the n-th as frequent as 1 / n
 CONFIG = {
     "name": "bench",
     "data": {"src": "en", "tgt": "it", "valid_size": 1000, "max_length": 100},
@@ -109,7 +110,10 @@ def rates(folder: Path, kind: str) -> tuple[float, float]:
 
 
 def write_corpus(path: Path, pairs: int) -> None:
-    """Distinct pairs: two phrasebook sentences joined, in one of ten with a made-up name."""
+    """Distinct pairs: two phrasebook sentences joined, in one of ten with a made-up name.
+
+    How often a name occurs follows Zipf's law, as with names in real text.
+    """
     with path.open("w", encoding="utf-8") as file:
         for source, target in itertools.islice(sentences(), pairs):
             file.write(f"{source}\t{target}\n")
@@ -125,8 +129,17 @@ def sentences() -> Iterator[tuple[str, str]]:
         second = known[(number // len(known) * 7 + number * 31) % len(known)]
         name = ""
         if rng.random() < 0.1:
-            name = "".join(rng.choices(SYLLABLES, k=rng.randint(2, 4))).capitalize() + ": "
+            name = made_up(int(NAMES ** rng.random())) + ": "
         yield name + " ".join((first[0], second[0])), name + " ".join((first[1], second[1]))
+
+
+def made_up(rank: int) -> str:
+    """The name of a rank: its digits, written as syllables."""
+    syllables: list[str] = []
+    while rank or len(syllables) < 2:
+        rank, digit = divmod(rank, len(SYLLABLES))
+        syllables.append(SYLLABLES[digit])
+    return "".join(syllables).capitalize()
 
 
 if __name__ == "__main__":

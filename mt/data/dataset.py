@@ -14,8 +14,6 @@ from mt.data.encode import EncodedSplit
 from mt.data.ragged import Ids, Ragged
 from mt.text.tokenizer import UNK_ID, Tokenizer
 
-FRAME = 2  # SOS and EOS
-
 
 class Example(NamedTuple):
     """One pair: the encoder's input, the decoder's input, and what the decoder should say."""
@@ -33,12 +31,20 @@ class BilingualDataset:
 
     def __init__(self, encoded: EncodedSplit, max_length: int) -> None:
         self._src, self._tgt = encoded.src, encoded.tgt
-        fits = encoded.counts.max(axis=1, initial=0) <= max(0, max_length - FRAME)
-        self.too_long: NDArray[np.int64] = np.flatnonzero(~fits)  # rows of the split left out
+        # A million at a time: all at once would need several times the memory of the lengths.
+        lengths, million = encoded.lengths, 10**6
+        parts = [lengths[i : i + million] for i in range(0, len(lengths), million)]
+        long = [np.flatnonzero(part.max(axis=1) > max_length) for part in parts]
+        # Rows of the split that are left out.
+        self.too_long: NDArray[np.int64] = np.concatenate(
+            [np.zeros(0, np.int64), *(rows + i * million for i, rows in enumerate(long))]
+        )
         # All rows fit as a rule, and then no list of them is needed.
-        self._rows = np.flatnonzero(fits).astype(np.uint32) if len(self.too_long) else None
-        lengths = encoded.counts if self._rows is None else encoded.counts[self._rows]
-        self.lengths: NDArray[np.uint16] = lengths + np.uint16(FRAME)  # (N, 2), SOS, EOS included
+        self._rows: NDArray[np.uint32] | None = None
+        if len(self.too_long):
+            self._rows = np.delete(np.arange(len(lengths), dtype=np.uint32), self.too_long)
+            lengths = lengths[self._rows]
+        self.lengths: NDArray[np.uint16] = lengths  # (N, 2) tokens, SOS and EOS included
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -26,16 +26,17 @@ from mt.text.tokenizer import Tokenizer
 log = logging.getLogger("mt")
 IDS = pa.schema([("src_ids", pa.list_(pa.int32())), ("tgt_ids", pa.list_(pa.int32()))])
 ROWS_AT_ONCE = 1 << 13
+FRAME = 2  # SOS and EOS
 LONGEST = np.iinfo(np.uint16).max  # lengths beyond are recorded as this: too long in any case
 
 
 @dataclass(frozen=True)
 class EncodedSplit:
-    """The ids of a split, memory-mapped, without SOS and EOS; and their counts in memory."""
+    """The ids of a split, memory-mapped, without SOS and EOS; and the lengths, in memory."""
 
     src: Ragged
     tgt: Ragged
-    counts: NDArray[np.uint16]  # (N, 2) source and target ids of each pair
+    lengths: NDArray[np.uint16]  # (N, 2) source and target tokens of each pair, SOS, EOS included
 
 
 def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> EncodedSplit:
@@ -57,36 +58,44 @@ def open_encoded(folder: Path, rows: int) -> EncodedSplit:
     """What `encode_split` left in `folder`. Raises ValueError if it is not ids of `rows` pairs."""
     with pa.memory_map(str(folder / "ids.arrow")) as source:
         table = pa.ipc.open_stream(source).read_all()
-    counts = np.fromfile(folder / "counts.u16", dtype=np.uint16).reshape(-1, 2)
-    if not len(table) == len(counts) == rows:
+    lengths = np.fromfile(folder / "lengths.u16", dtype=np.uint16).reshape(-1, 2)
+    if not len(table) == len(lengths) == rows:
         raise ValueError(f"{folder} is not whole")
-    return EncodedSplit(Ragged(table.column("src_ids")), Ragged(table.column("tgt_ids")), counts)
+    return EncodedSplit(Ragged(table.column("src_ids")), Ragged(table.column("tgt_ids")), lengths)
 
 
 def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="unfinished-", dir=folder.parent))
     try:
-        counts = np.zeros((len(split), 2), dtype=np.uint16)
-        with pa.OSFile(str(work / "ids.arrow"), "wb") as sink, pa.ipc.new_stream(sink, IDS) as out:
-            done = 0
+        with (
+            pa.OSFile(str(work / "ids.arrow"), "wb") as sink,
+            pa.ipc.new_stream(sink, IDS) as out,
+            (work / "lengths.u16").open("wb") as lengths,
+        ):
             pieces = batches(split, ROWS_AT_ONCE)
             for text in track(pieces, "to ids", len(split), each=ROWS_AT_ONCE):
-                ids = [
-                    _lists(tokenizer.encode_batch(text.column(side).to_pylist()))
-                    for side, tokenizer in (("src", src), ("tgt", tgt))
-                ]
-                batch = pa.record_batch(ids, schema=IDS)
+                batch = _ids(text, src, tgt)
                 out.write_batch(batch)
-                for side in (0, 1):
-                    lengths = np.diff(batch.column(side).offsets.to_numpy())
-                    counts[done : done + len(batch), side] = np.minimum(lengths, LONGEST)
-                done += len(batch)
-        counts.tofile(work / "counts.u16")
+                lengths.write(_lengths(batch).tobytes())
         if not folder.exists():  # another process may have been faster
             work.rename(folder)
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _ids(text: pa.RecordBatch, src: Tokenizer, tgt: Tokenizer) -> pa.RecordBatch:
+    sides = [
+        _lists(tokenizer.encode_batch(text.column(side).to_pylist()))
+        for side, tokenizer in (("src", src), ("tgt", tgt))
+    ]
+    return pa.record_batch(sides, schema=IDS)
+
+
+def _lengths(batch: pa.RecordBatch) -> NDArray[np.uint16]:
+    counts = [np.diff(column.offsets.to_numpy()) for column in batch.columns]
+    lengths: NDArray[np.uint16] = np.stack(counts, axis=1)
+    return np.minimum(lengths + FRAME, LONGEST).astype(np.uint16)
 
 
 def _lists(rows: list[list[int]]) -> pa.Array:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt.config import Config
-from mt.data.dataset import FRAME, BilingualDataset
+from mt.data.dataset import BilingualDataset
+from mt.data.encode import FRAME
 from mt.data.plan import BatchSize, padding_share, plan_batches
 from mt.text.report import DataReport
 from mt.text.tokenizer import Tokenizer
@@ -148,12 +149,20 @@ def _side(
     tokenizer: Tokenizer, framed: NDArray[np.uint16], train: float, valid: float | None
 ) -> Side:
     # Counted by value: a length is small, and there may be millions of them.
-    counts = np.bincount(framed)[FRAME:]
+    counts = _count(framed)[FRAME:]
     lengths = np.arange(len(counts))
     total = int((counts * lengths).sum())
     half = int(np.searchsorted(counts.cumsum(), (len(framed) + 1) // 2))
     found = Lengths(total / len(framed), half, len(counts) - 1, _histogram(counts))
     return Side(tokenizer.language, tokenizer.vocab_size, train, valid, found, total)
+
+
+def _count(lengths: NDArray[np.uint16]) -> NDArray[np.int64]:
+    """How often each length occurs; a million at a time, as numpy widens what it counts."""
+    counts = np.zeros(int(lengths.max()) + 1, dtype=np.int64)
+    for first in range(0, len(lengths), 10**6):
+        counts += np.bincount(lengths[first : first + 10**6], minlength=len(counts))
+    return counts
 
 
 def _histogram(counts: NDArray[np.int64]) -> dict[str, int]:

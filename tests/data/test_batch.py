@@ -30,8 +30,8 @@ def encoded(*parts: list[tuple[list[int], list[int]]]) -> EncodedSplit:
         )
         for side in (0, 1)
     ]
-    counts = [[len(a), len(b)] for part in parts for a, b in part]
-    return EncodedSplit(*map(Ragged, sides), np.array(counts, np.uint16).reshape(-1, 2))
+    lengths = [[len(a) + 2, len(b) + 2] for part in parts for a, b in part]
+    return EncodedSplit(*map(Ragged, sides), np.array(lengths, np.uint16).reshape(-1, 2))
 
 
 def test_collate_frames_shifts_and_pads() -> None:
@@ -119,8 +119,8 @@ def test_encoding_gives_what_the_tokenizers_give(
     got = encode_split(split, src, tgt)
     assert [got.src[i].tolist() for i in range(len(got.src))] == list(map(src.encode, rows["src"]))
     assert [got.tgt[i].tolist() for i in range(len(got.tgt))] == list(map(tgt.encode, rows["tgt"]))
-    assert got.counts.tolist() == [
-        [len(got.src[i]), len(got.tgt[i])] for i in range(len(got.counts))
+    assert got.lengths.tolist() == [
+        [len(got.src[i]) + 2, len(got.tgt[i]) + 2] for i in range(len(got.lengths))
     ]
 
 
@@ -140,7 +140,7 @@ def test_encoding_is_made_once_and_anew_for_another_tokenizer_or_text(
     assert len(list((tmp_path / "cache" / "mt-ids").iterdir())) == 3
 
 
-@pytest.mark.parametrize("file", ["ids.arrow", "counts.u16"])
+@pytest.mark.parametrize("file", ["ids.arrow", "lengths.u16"])
 @pytest.mark.parametrize("damage", ["cut", "gone"])
 def test_damaged_ids_are_made_again(
     file: str, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
