@@ -404,11 +404,6 @@ class TrainingConfig(Section):
                 ("warmup_steps", "schedule"),
                 "must be 1 or more with schedule inverse_sqrt, which falls from its end",
             )
-        if self.max_steps is not None and self.warmup_steps >= self.max_steps:
-            yield (
-                ("warmup_steps", "max_steps"),
-                f"({self.warmup_steps}) must be under training.max_steps ({self.max_steps})",
-            )
         if self.weight_decay and self.optimizer == "adam":
             yield (
                 ("weight_decay", "optimizer"),

@@ -139,10 +139,6 @@ def message(folder: Path, text: str, *overrides: str) -> str:
             "its end",
         ),
         (
-            "training:\n  max_steps: 5\n  warmup_steps: 5",
-            "line 8: training.warmup_steps (5) must be under training.max_steps (5)",
-        ),
-        (
             "training: {weight_decay: 0.1}",
             "line 6: training.weight_decay (0.1) needs training.optimizer adamw",
         ),

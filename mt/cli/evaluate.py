@@ -63,13 +63,20 @@ def _check(arguments: argparse.Namespace) -> None:
 def _evaluate_model(arguments: argparse.Namespace) -> int:
     from mt.evaluation.evaluate import write_results
     from mt.evaluation.scores import score
+    from mt.progress import track
     from mt.storage.model_folder import find_model
 
     folder = find_model(arguments.model)
     config = folder.read_config()
     test_set = _test_set(arguments, folder, config)
     translator = load_translator(arguments)
-    translations = translator.translate(test_set.sources, arguments.batch_size)
+    each = 16 * arguments.batch_size
+    parts = [test_set.sources[i : i + each] for i in range(0, len(test_set.sources), each)]
+    translations = [
+        translation
+        for part in track(parts, "translating", len(test_set.sources), " sentences", each)
+        for translation in translator.translate(part, arguments.batch_size)
+    ]
     hypotheses = [translation.text for translation in translations]
     scores = score(hypotheses, test_set.references)
     output = Path(arguments.output or folder.path / "evaluation" / test_set.name)

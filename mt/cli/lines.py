@@ -59,7 +59,8 @@ def _decode(line: bytes, where: str, number: int) -> str:
     try:
         return line.removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
+        wide = line.startswith((b"\xff\xfe", b"\xfe\xff"))
         raise UserError(
             f"{where}, line {number}: not UTF-8 (byte {error.start + 1} of the line); convert it "
-            "first, as with: iconv -f LATIN1 -t UTF-8"
+            f"first, as with: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8"
         ) from None

@@ -93,7 +93,7 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
     if training.resumed_from is not None:
         log.info("resuming %s after step %s", training.folder.path, f"{training.resumed_from:,}")
     if trainer.done:
-        log.info("nothing left to do: raise training.epochs or max_steps, or give --restart")
+        log.info("nothing left to do: %s", _why_done(trainer))
         return 0
     try:
         with _stopping(trainer) as received:
@@ -103,6 +103,16 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
         raise RunError(f"{error}. The pairs of the last step are in {path}") from None
     _close(training, arguments, received)
     return 128 + received[0] if received else 0
+
+
+def _why_done(trainer: Trainer) -> str:
+    step, settings = trainer.progress.step, trainer.settings
+    if step < trainer.total_steps:
+        return f"stopped early at step {step:,}; --restart begins anew"
+    limit = f"training.max_steps is {settings.max_steps:,}" if settings.max_steps else ""
+    if settings.max_epochs is not None and step >= settings.max_epochs * trainer.steps_per_epoch:
+        limit = f"training.epochs is {settings.max_epochs}"
+    return f"{step:,} steps are made and {limit}; raise it to go on, or give --restart"
 
 
 def _train(trainer: Trainer) -> None:
@@ -135,7 +145,11 @@ class _Lines:
         self._restart()
 
     def _restart(self) -> None:
-        self.loss, self.tokens, self.since = 0.0, 0, time.monotonic()
+        self.loss, self.tokens, self.since = 0.0, 0, self._now()
+
+    def _now(self) -> float:
+        """Seconds, without those of validating and saving."""
+        return time.monotonic() - self.trainer.seconds_aside
 
     def count(self, result: Any) -> None:
         if result.finite:
@@ -143,14 +157,14 @@ class _Lines:
         self.tokens += result.tokens
 
     def figures(self) -> str:
-        rate = self.tokens / max(time.monotonic() - self.since, 1e-9)
+        rate = self.tokens / max(self._now() - self.since, 1e-9)
         return f"loss {self.loss / max(self.tokens, 1):.3f}   {rate:,.0f} tokens/s"
 
     def say_now_and_then(self) -> None:
         from mt.cli.report import log
         from mt.training.plan import spell_seconds
 
-        if time.monotonic() - self.since < SECONDS_BETWEEN_LINES:
+        if self._now() - self.since < SECONDS_BETWEEN_LINES:
             return
         step, total = self.trainer.progress.step, self.trainer.total_steps
         pace = (time.monotonic() - self.began) / (step - self.first_step)

@@ -74,11 +74,20 @@ def run(arguments: argparse.Namespace) -> int:
         source: Iterator[list[str]] = iter([[_text(word) for word in arguments.sentences]])
         return _translate(arguments, source)
     if arguments.input not in (None, "-"):
+        _check_not_the_same(arguments)
         with open_input(Path(arguments.input)) as handle:
             return _translate(arguments, windows(handle, str(Path(arguments.input).absolute())))
     if arguments.input is None and sys.stdin.isatty():
         return _prompt(load_translator(arguments))
     return _translate(arguments, windows(sys.stdin.fileno(), "standard input"))
+
+
+def _check_not_the_same(arguments: argparse.Namespace) -> None:
+    from mt.errors import UserError
+
+    source, target = Path(arguments.input), Path(arguments.output or "")
+    if arguments.output and source.exists() and target.exists() and source.samefile(target):
+        raise UserError(f"--output {target.absolute()} is the input: it would be overwritten")
 
 
 def load_translator(arguments: argparse.Namespace) -> Translator:
@@ -167,7 +176,8 @@ class Notes:
         for translation in translations:
             self.line += 1
             self.unknown.update(dict.fromkeys(translation.unknown))
-            self.copied.update(dict.fromkeys(translation.copied))
+            words = (word for word in translation.copied if any(map(str.isalnum, word)))
+            self.copied.update(dict.fromkeys(words))
             self.marked += translation.marked
             if translation.source_limit is not None:
                 self.too_long.append((self.line, translation.source_tokens))

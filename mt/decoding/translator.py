@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,6 +13,7 @@ from mt.data.batch import frame, pad
 from mt.data.masks import padding_mask
 from mt.data.ragged import Ids
 from mt.decoding.greedy import Hypothesis, greedy
+from mt.errors import UserError
 from mt.model.build import build_model
 from mt.model.interface import TranslationModel
 from mt.storage.model_folder import ModelFolder
@@ -124,7 +125,7 @@ class Translator:
         translation.marked = hypothesis.ids.count(UNK_ID) - len(translation.copied)
         text = self.tgt.decode(hypothesis.ids, translation.copied)
         # A line break in the middle would shift all later lines of the output.
-        translation.text = " ".join(text.splitlines())
+        translation.text = " ".join(text.splitlines()).strip()
         translation.log_probability = hypothesis.log_probability
         translation.cut = hypothesis.cut
 
@@ -135,10 +136,23 @@ class Translator:
         return [words[place - 1] for i, place in places if i == UNK_ID]
 
 
+def _shape(tensors: Mapping[str, torch.Tensor], name: str) -> str:
+    return " x ".join(map(str, tensors[name].shape)) if name in tensors else "not there"
+
+
 def load_weights(model: TranslationModel, weights: dict[str, torch.Tensor]) -> None:
-    """Copies `weights`, by parameter name, into the model; shared matrices have one name."""
+    """Copies `weights`, by parameter name, into the model; shared matrices have one name.
+
+    Raises `UserError` when they are of another model.
+    """
     parameters = dict(model.named_parameters())
-    assert parameters.keys() == weights.keys(), "the checkpoint is of another model"
+    for name in sorted(parameters.keys() | weights.keys()):
+        here, there = (_shape(tensors, name) for tensors in (parameters, weights))
+        if here != there:
+            raise UserError(
+                f"the config does not describe the model of the checkpoint: {name} is {there} in "
+                f"the checkpoint and {here} by config.yaml; put the right config.yaml back"
+            )
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(weights[name])

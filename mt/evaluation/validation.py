@@ -9,6 +9,7 @@ from mt.data.plan import BatchSize, plan_batches
 from mt.distributed import ALONE, World
 from mt.model.interface import TranslationModel
 from mt.model.loss import projected_cross_entropy
+from mt.progress import track
 
 PLACES = 4096  # of a batch, padding included
 
@@ -29,7 +30,7 @@ def validation_loss(
     assert not model.training
     plan = plan_batches(dataset.lengths, BatchSize(tokens=PLACES), seed=0, epoch=0)
     total, tokens = 0.0, 0
-    for i in world.share(range(len(plan))):
+    for i in track(world.share(range(len(plan))), "validation loss", unit=" batches"):
         batch = dataset.batch(plan[i]).to(device)
         features = model.features(batch.src, batch.src_padding, batch.tgt_in)
         real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)

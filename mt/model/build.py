@@ -38,6 +38,12 @@ def build_model(
     return model
 
 
+def bytes_to_train(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> int:
+    """Memory for weights, gradients and both moments in fp32, without building the model."""
+    with torch.device("meta"):
+        return 16 * count_parameters(build_model(config, src_vocab, tgt_vocab, init=False))
+
+
 def initialise(model: nn.Module, init: str) -> None:
     """Draws every matrix by Glorot and Bengio 2010; matrices that are fused, each by itself."""
     draw = {"xavier_normal": nn.init.xavier_normal_, "xavier_uniform": nn.init.xavier_uniform_}[

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 
 from mt.errors import UserError
@@ -24,6 +26,16 @@ def resolve_device(name: str) -> torch.device:
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise UserError("device mps: not available on this machine; choose device: auto or cpu")
     return device
+
+
+def memory_of(device: torch.device) -> int | None:
+    """Bytes of memory that the device has in all; None where that is not told."""
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows
+        return None
 
 
 def resolve_precision(name: str, device: torch.device) -> torch.dtype:

@@ -56,8 +56,8 @@ class ModelFolder:
 
     def tokenizers(self, config: Config) -> tuple[Tokenizer, Tokenizer]:
         """The source and the target tokenizer. Raises UserError."""
-        src = Tokenizer.load(self.tokenizer_file(config.data.src))
-        tgt = Tokenizer.load(self.tokenizer_file(config.data.tgt))
+        src = Tokenizer.load(self.tokenizer_file(config.data.src), config.data.src)
+        tgt = Tokenizer.load(self.tokenizer_file(config.data.tgt), config.data.tgt)
         return src, tgt
 
     def pointer(self, name: str) -> Path | None:

@@ -87,7 +87,7 @@ def _several(buckets: Buckets, codes: Codes) -> bool:
 def _split(buckets: Buckets, codes: Codes, sizes: dict[int, float]) -> None:
     pool = int((codes == TRAIN).sum())
     counts = sum(int(size) for size in sizes.values())
-    if counts and counts >= pool:
+    if pool and counts >= pool:
         keys = " and ".join(f"data.{ROLES[role]}_size ({sizes[role]:g})" for role in sizes)
         raise UserError(f"{keys}: there are only {pool:,} pairs; nothing would be left to train on")
     for role, size in sizes.items():

@@ -27,6 +27,10 @@ class Clock:
         """Real target tokens a second in this stretch, validating and saving not counted."""
         return self.tokens / max(time.perf_counter() - self._start, 1e-9)
 
+    def aside(self) -> float:
+        """Seconds of validating and saving so far."""
+        return sum(self._spent[what] for what in ASIDE)
+
     def shares(self) -> dict[str, float]:
         """The share of all time so far, as "time/batches" and so on."""
         total = max(time.perf_counter() - self._began, 1e-9)

@@ -30,7 +30,10 @@ def describe(run: Run) -> Iterator[str]:
     )
     yield f"learning     lr {config.training.lr:g}, {config.training.schedule} schedule"
     left = trainer.total_steps - trainer.progress.step
-    estimate = f", about {spell_seconds(left * seconds_per_step(trainer))}" if left > 0 else ""
+    estimate = ""
+    if left > 0:
+        seconds = left * seconds_per_step(trainer)
+        estimate = f", about {spell_seconds(seconds)}, validation not counted"
     epochs = trainer.total_steps / trainer.steps_per_epoch
     yield f"steps        {trainer.total_steps:,} ({epochs:.3g} epochs){estimate}"
     if not len(data.valid):

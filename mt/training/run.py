@@ -17,8 +17,8 @@ from mt.decoding.translator import Translator, load_weights
 from mt.distributed import World, join_world, leave_world
 from mt.errors import UserError
 from mt.evaluation.scores import score
-from mt.model.build import build_model
-from mt.model.device import resolve_device, resolve_precision
+from mt.model.build import build_model, bytes_to_train
+from mt.model.device import memory_of, resolve_device, resolve_precision
 from mt.storage import atomic
 from mt.storage.checkpoint import (
     DamagedError,
@@ -65,6 +65,7 @@ class Run:
         """
         self.config = config
         self._signatures_said = False
+        self.restarted = restart
         self.folder = ModelFolder(WEIGHTS / config.name)
         self.runs_folder = RUNS / config.name
         for place in (self.folder.path, self.runs_folder):
@@ -72,11 +73,15 @@ class Run:
         self.world = join_world(config.device)
         self.device = _own_device(resolve_device(config.device), self.world)
         self.dtype = resolve_precision(config.training.precision, self.device)
-        if self.folder.exists and not restart:
+        # Without a checkpoint nothing was learnt yet: the folder is made again as the config says.
+        self.begun = self.folder.exists and bool(list_checkpoints(self.folder.checkpoints))
+        if self.begun and not restart:
             check_same_config(self.folder.read_config(), config, self.folder)
         with self.world.first_alone():  # the others find what it prepared
-            folder = self.folder if self.world.is_first and not restart else None
+            known = self.begun and self.world.is_first and not restart
+            folder = self.folder if known else None
             self.data: TrainingData = load_training_data(config, folder)
+        check_memory(config, self.data, self.device)
         self.lock: FolderLock | None = None
         try:
             with self.world.first_alone():
@@ -94,7 +99,8 @@ class Run:
 
     def _open(self) -> None:
         self.folder.write_config(self.config)  # last: with it the folder is a model folder
-        self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
+        if not self.trainer.done:
+            self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
 
     def close(self) -> None:
         """Ends the record, and lets another process have the folder."""
@@ -115,7 +121,7 @@ class Run:
         self.folder.checkpoints.mkdir(parents=True, exist_ok=True)
         self.runs_folder.mkdir(parents=True, exist_ok=True)
         self.lock = FolderLock(self.folder.path)
-        if not self.folder.exists:
+        if restart or not self.begun:
             for tokenizer in (self.data.src, self.data.tgt):
                 file = self.folder.tokenizer_file(tokenizer.language)
                 atomic.write_text(file, tokenizer.to_json())
@@ -164,6 +170,8 @@ class Run:
                 # The end may have come between the writing of it and the pointing at it.
                 self.folder.point("best", checkpoint)
             return trainer.progress.step
+        if self.begun and not self.restarted:
+            log.warning("no whole checkpoint is left in %s: beginning anew", self.folder.path)
         return None
 
     def keep_pairs(self, rows: list[int]) -> Path:
@@ -265,6 +273,19 @@ def move_aside(name: str) -> list[Path]:
         again += 1
         stamp = f"{stamp[:15]}-{again}"
     return [folder.rename(folder.with_name(f"{name}.{stamp}")) for folder in there]
+
+
+def check_memory(config: Config, data: TrainingData, device: torch.device) -> None:
+    """Raises UserError if the model alone is more than the memory of the device."""
+    needed = bytes_to_train(config.model, data.src.vocab_size, data.tgt.vocab_size)
+    there = memory_of(device)
+    if there is not None and needed > there:
+        raise UserError(
+            f"this model is too large for {device}: its weights, gradients and moments need "
+            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:,.1f}; lower model.d_model "
+            f"({config.model.d_model}), d_ff ({config.model.d_ff}) or num_layers, or "
+            f"tokenizer.vocab_size ({config.tokenizer.vocab_size})"
+        )
 
 
 def check_writable(folder: Path) -> None:

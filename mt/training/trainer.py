@@ -158,6 +158,11 @@ class Trainer:
         return self.progress.step >= self.total_steps or self._out_of_patience
 
     @property
+    def seconds_aside(self) -> float:
+        """Spent on validating and saving so far."""
+        return self._clock.aside()
+
+    @property
     def epochs_done(self) -> float:
         """Passes over the training pairs so far."""
         return self.progress.step / self.steps_per_epoch

@@ -334,8 +334,39 @@ def test_the_same_command_again_has_nothing_to_do_and_touches_nothing(corpus: Pa
     before = content(Path("weights"))
     result = train(mt)
     assert result.status == 0
-    assert "nothing left to do: raise training.epochs or max_steps, or give --restart" in result.err
+    limit = "2 steps are made and training.max_steps is 2; raise it to go on, or give --restart"
+    assert f"nothing left to do: {limit}" in result.err
     assert content(Path("weights")) == before
+    assert len(list(Path("runs/toy").glob("events*"))) == 1
+
+
+def test_a_run_without_a_checkpoint_may_begin_with_other_settings(corpus: Path, mt: Mt) -> None:
+    """It was told to try another learning rate, and does."""
+    settings = {"training__max_steps": 9, "training__clip_norm": None}
+    assert train(mt, training__lr=1e38, **settings).status == 1
+    result = train(mt, training__lr=1e-3, tokenizer__min_frequency=2, **settings)
+    assert result.status == 0, result.err
+    assert read_state(list_checkpoints(CHECKPOINTS)[-1])["progress"]["step"] == 9
+
+
+def test_when_no_checkpoint_is_whole_it_says_that_it_begins_anew(corpus: Path, mt: Mt) -> None:
+    assert train(mt).status == 0
+    for checkpoint in list_checkpoints(CHECKPOINTS):
+        (checkpoint / "model.safetensors").write_bytes(b"")
+    result = train(mt)
+    assert result.status == 0
+    assert "no whole checkpoint is left in weights/toy: beginning anew" in result.err
+
+
+def test_a_model_larger_than_memory_is_refused_before_anything_is_made(
+    corpus: Path, mt: Mt, names: Names
+) -> None:
+    before = names()
+    result = train(mt, model__d_model=10_000_000, model__num_heads=4)
+    assert result.status == 2
+    assert "this model is too large for cpu: its weights, gradients and moments need" in result.err
+    assert "lower model.d_model (10000000)" in result.err
+    assert names() - before <= {"toy.yaml"}
 
 
 def test_more_epochs_go_on_and_leave_earlier_checkpoints_as_they_were(corpus: Path, mt: Mt) -> None:

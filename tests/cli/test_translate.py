@@ -265,10 +265,39 @@ def test_text_that_is_not_utf8_is_named_and_leaves_no_output(trained: Path, mt: 
     assert not list(Path().glob(".out*"))
 
 
-def test_the_output_may_be_the_input(trained: Path, mt: Mt) -> None:
+@pytest.mark.parametrize("name", ["text", "./text", "link"])
+def test_the_input_is_not_overwritten(trained: Path, mt: Mt, name: str) -> None:
     Path("text").write_text(f"{CAT}\n{DOG}\n")
-    assert mt("translate", "--input", "text", "--output", "text").status == 0
-    assert Path("text").read_text() == f"{CAT_IT}\n{DOG_IT}\n"
+    Path("link").symlink_to("text")
+    result = mt("translate", "--input", "text", "--output", name)
+    assert result.status == 2
+    assert "is the input: it would be overwritten" in result.err
+    assert Path("text").read_text() == f"{CAT}\n{DOG}\n"
+
+
+def test_a_tokenizer_in_place_of_the_other_is_noticed(trained: Path, mt: Mt) -> None:
+    shutil.copy("weights/toy/tokenizer_it.json", "weights/toy/tokenizer_en.json")
+    result = mt("translate", CAT)
+    assert result.status == 2
+    assert "tokenizer_en.json" in result.err
+    assert "is not the tokenizer that checkpoint" in result.err
+
+
+def test_a_config_that_does_not_describe_the_weights_is_noticed(trained: Path, mt: Mt) -> None:
+    config = Path("weights/toy/config.yaml")
+    config.write_text(config.read_text().replace("d_model: 32", "d_model: 64"))
+    result = mt("translate", CAT)
+    assert result.status == 2
+    assert "32 in the checkpoint" in result.err
+    assert "64 by config.yaml" in result.err
+
+
+def test_text_of_two_bytes_a_letter_gets_advice_that_helps(trained: Path, mt: Mt) -> None:
+    Path("in.txt").write_bytes(CAT.encode("utf-16"))
+    result = mt("translate", "--input", "in.txt")
+    assert result.status == 2
+    assert "line 1: not UTF-8" in result.err
+    assert "iconv -f UTF-16 -t UTF-8" in result.err
 
 
 @pytest.mark.parametrize(

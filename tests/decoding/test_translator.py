@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mt.config import Config
 from mt.config_file import config_from_dict
 from mt.decoding.translator import EXTRA_LENGTH, Translator, load_weights
+from mt.errors import UserError
 from mt.model.build import build_model
 from mt.storage.checkpoint import write_checkpoint
 from mt.storage.model_folder import ModelFolder
@@ -188,7 +189,7 @@ def test_weights_of_another_model_are_not_taken() -> None:
     translator = make()
     weights = {n: p.detach() for n, p in translator.model.named_parameters()}
     del weights["projection.bias"]
-    with pytest.raises(AssertionError, match="of another model"):
+    with pytest.raises(UserError, match=r"projection.bias is not there in the checkpoint and"):
         load_weights(translator.model, weights)
 
 
