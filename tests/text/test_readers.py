@@ -316,6 +316,7 @@ def test_csv_without_the_columns(tmp_path: Path, header: str) -> None:
     assert "line 1: no columns en and it" in message
     assert header.split(",")[0] in message
     assert ("separated by commas" in message) == ("," not in header)
+    assert ("has this one none" in message) == ("," in header)
 
 
 @given(

@@ -123,7 +123,7 @@ def _csv_layout(path: Path, header: Row | None, columns: Columns) -> Layout:
     for src, tgt in _name_choices(columns):
         if src in names and tgt in names:
             return _layout(path, names, (src, tgt), columns)
-    hint = ""
+    hint = "; the first line of a CSV file is its header: has this one none?"
     if len(names) == 1 and re.search(r"[;\t|]", names[0]):
         hint = "; fields must be separated by commas (for tabs, call the file .tsv)"
     error = wrong_columns(f"{path.absolute()}, line 1", columns, names)
