@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mt.data.batch import Batch, collate, frame
 from mt.data.encode import EncodedSplit
-from mt.data.ragged import Ids, Ragged
+from mt.data.ragged import Ids, Lengths, Ragged
 from mt.text.tokenizer import UNK_ID, Tokenizer
 
 
@@ -44,7 +44,7 @@ class BilingualDataset:
         if len(self.too_long):
             self._rows = np.delete(np.arange(len(lengths), dtype=np.uint32), self.too_long)
             lengths = lengths[self._rows]
-        self.lengths: NDArray[np.uint16] = lengths  # (N, 2) tokens, SOS and EOS included
+        self.lengths: Lengths = lengths  # (N, 2) tokens, SOS and EOS included
 
     def __len__(self) -> int:
         return len(self.lengths)

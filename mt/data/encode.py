@@ -10,14 +10,16 @@ import logging
 import shutil
 import tempfile
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import datasets
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mt.data.ragged import Ragged
+from mt.data.ragged import Lengths, Ragged
 from mt.progress import track
 from mt.text.corpus import cache_folder
 from mt.text.stream import batches
@@ -26,6 +28,9 @@ from mt.text.tokenizer import Tokenizer
 log = logging.getLogger("mt")
 IDS = pa.schema([("src_ids", pa.list_(pa.int32())), ("tgt_ids", pa.list_(pa.int32()))])
 ROWS_AT_ONCE = 1 << 13
+# Opening a mapped file brings in the pages around the head of each piece: a few large ones are few.
+BATCHES_IN_PIECE = 32
+MILLION = 10**6
 FRAME = 2  # SOS and EOS
 LONGEST = np.iinfo(np.uint16).max  # lengths beyond are recorded as this: too long in any case
 
@@ -36,7 +41,7 @@ class EncodedSplit:
 
     src: Ragged
     tgt: Ragged
-    lengths: NDArray[np.uint16]  # (N, 2) source and target tokens of each pair, SOS, EOS included
+    lengths: Lengths  # (N, 2) source and target tokens of each pair, SOS, EOS included
 
 
 def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> EncodedSplit:
@@ -58,10 +63,24 @@ def open_encoded(folder: Path, rows: int) -> EncodedSplit:
     """What `encode_split` left in `folder`. Raises ValueError if it is not ids of `rows` pairs."""
     with pa.memory_map(str(folder / "ids.arrow")) as source:
         table = pa.ipc.open_stream(source).read_all()
-    lengths = np.fromfile(folder / "lengths.u16", dtype=np.uint16).reshape(-1, 2)
+    lengths = _read_lengths(folder / "lengths.u16")
     if not len(table) == len(lengths) == rows:
         raise ValueError(f"{folder} is not whole")
     return EncodedSplit(Ragged(table.column("src_ids")), Ragged(table.column("tgt_ids")), lengths)
+
+
+def _read_lengths(path: Path) -> Lengths:
+    """(N, 2), in one byte each where that is enough; a million at a time, to hold them once."""
+    count, longest = path.stat().st_size // 4, 0
+    with path.open("rb") as file:
+        while len(part := np.fromfile(file, np.uint16, 2 * MILLION)):
+            longest = max(longest, int(part.max()))
+        kind: type[np.integer[Any]] = np.uint8 if longest < 2**8 else np.uint16
+        lengths: Lengths = np.empty(2 * count, kind)
+        file.seek(0)
+        for first in range(0, len(lengths), 2 * MILLION):
+            lengths[first : first + 2 * MILLION] = np.fromfile(file, np.uint16, 2 * MILLION)
+    return lengths.reshape(-1, 2)
 
 
 def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path) -> None:
@@ -73,11 +92,10 @@ def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path
             pa.ipc.new_stream(sink, IDS) as out,
             (work / "lengths.u16").open("wb") as lengths,
         ):
-            pieces = batches(split, ROWS_AT_ONCE)
-            for text in track(pieces, "to ids", len(split), each=ROWS_AT_ONCE):
-                batch = _ids(text, src, tgt)
-                out.write_batch(batch)
-                lengths.write(_lengths(batch).tobytes())
+            text = track(batches(split, ROWS_AT_ONCE), "to ids", len(split), each=ROWS_AT_ONCE)
+            while ids := [_ids(rows, src, tgt) for rows in islice(text, BATCHES_IN_PIECE)]:
+                out.write_table(pa.Table.from_batches(ids).combine_chunks())
+                lengths.writelines(_lengths(batch).tobytes() for batch in ids)
         if not folder.exists():  # another process may have been faster
             work.rename(folder)
     finally:

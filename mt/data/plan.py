@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Lengths = NDArray[np.integer[Any]]  # (N, 2) source and target tokens, SOS and EOS included
+from mt.data.ragged import Lengths
+
 BATCHES_IN_POOL = 100
 
 
@@ -74,7 +74,9 @@ def largest_batch(lengths: Lengths, plan: BatchPlan) -> int:
 
 
 def _places(lengths: Lengths, rows: NDArray[np.int32]) -> int:
-    return len(rows) * (int(lengths[rows].max(axis=0).sum()) - 1)  # the target is shifted by one
+    return len(rows) * (
+        int(lengths[rows].max(axis=0).sum(dtype=np.int64)) - 1
+    )  # the target is shifted by one
 
 
 def padding_share(lengths: Lengths, plan: BatchPlan) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ids = NDArray[np.int32]
+Lengths = NDArray[np.integer[Any]]  # (N, 2) source and target tokens, SOS and EOS included
 
 
 class Ragged:

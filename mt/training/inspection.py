@@ -146,7 +146,7 @@ def _sides(data: TrainingData) -> tuple[Side, Side]:
 
 
 def _side(
-    tokenizer: Tokenizer, framed: NDArray[np.uint16], train: float, valid: float | None
+    tokenizer: Tokenizer, framed: NDArray[np.integer[Any]], train: float, valid: float | None
 ) -> Side:
     # Counted by value: a length is small, and there may be millions of them.
     counts = _count(framed)[FRAME:]
@@ -157,7 +157,7 @@ def _side(
     return Side(tokenizer.language, tokenizer.vocab_size, train, valid, found, total)
 
 
-def _count(lengths: NDArray[np.uint16]) -> NDArray[np.int64]:
+def _count(lengths: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """How often each length occurs; a million at a time, as numpy widens what it counts."""
     counts = np.zeros(int(lengths.max()) + 1, dtype=np.int64)
     for first in range(0, len(lengths), 10**6):

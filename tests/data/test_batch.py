@@ -124,6 +124,19 @@ def test_encoding_gives_what_the_tokenizers_give(
     ]
 
 
+@pytest.mark.parametrize("longest", [253, 254, 300, 70_000])
+def test_lengths_take_a_byte_where_that_is_enough(
+    longest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encode_module, "MILLION", 2)
+    rows = {"src": ["a"] * 4 + ["a " * longest], "tgt": ["un"] * 5}
+    found = encode_split(datasets.Dataset.from_dict(rows), *trained(ROWS)).lengths
+    assert found.dtype == (np.uint8 if longest + 2 < 256 else np.uint16)
+    assert found.tolist() == [[3, 3]] * 4 + [[min(longest + 2, 2**16 - 1), 3]]
+    dataset = BilingualDataset(encode_split(datasets.Dataset.from_dict(rows), *trained(ROWS)), 254)
+    assert dataset.too_long.tolist() == ([] if longest + 2 <= 254 else [4])
+
+
 def test_encoding_is_made_once_and_anew_for_another_tokenizer_or_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
