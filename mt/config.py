@@ -72,7 +72,7 @@ class CleaningConfig(Section):
         default=6.0,
         gt=1,
         description="how many times longer, in characters, one side may be than the other "
-        "(100 characters of difference are always allowed); null for no limit",
+        "(60 characters of difference are always allowed); null for no limit",
     )
     identical: bool = Field(
         default=True,

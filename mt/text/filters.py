@@ -8,7 +8,7 @@ from mt.config import CleaningConfig
 from mt.text.scripts import foreign_script
 
 # A pair may always differ by this much: "No." and a polite whole sentence are both right.
-SPARE_CHARACTERS = 100
+SPARE_CHARACTERS = 60
 UNTRANSLATED_WORDS = 6
 
 Rule = Callable[[str, str], str | None]
