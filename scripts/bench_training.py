@@ -1,12 +1,17 @@
-"""Puts mt's training loop beside another one: same rows, vocabularies and sizes, one run, in turn.
+"""Puts mt's training loop beside another one: same rows and sizes, one run, in turn.
 
     python scripts/bench_training.py ROWS.jsonl --naive NAIVE_LOOP.py
+    python scripts/bench_training.py ROWS.jsonl --small --joeynmt PYTHON CONFIG.yaml
 
 NAIVE_LOOP.py is a script that trains the reference recipe written plainly, takes ROWS.jsonl and
---steps N, and prints "… target tokens/s". Each side runs as a process of its own, one after the
-other, --repeats times. Printed are real target tokens a second, their ratio (the median of the
-pairs), peak memory, and the share of the machine's own fp32 matrix-product rate, measured just
-before, that the model's arithmetic reaches.
+--steps N, and prints "… target tokens/s". PYTHON is that of an environment with JoeyNMT, and
+CONFIG.yaml a JoeyNMT config of the same model on the same rows; it is run at each of
+--joeynmt-tokens, and the best is what mt is compared with. --small is the reference recipe at
+d_model 256, 3 + 3 layers, a shared vocabulary of 8,000 BPE pieces, dropout 0.3.
+
+Each side runs as a process of its own, one after the other, --repeats times. Printed are real
+target tokens a second, their ratio (the median of the pairs), peak memory, and the share of the
+machine's own fp32 matrix-product rate, measured just before, that the model's arithmetic reaches.
 """
 
 from __future__ import annotations
@@ -20,10 +25,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import yaml
+
 WARM_UP = 2  # steps not counted
+SMALL = [
+    "tokenizer.kind=bpe", "tokenizer.vocab_size=8000", "tokenizer.shared=true",
+    "model.d_model=256", "model.num_layers=3", "model.num_heads=4", "model.d_ff=1024",
+    "model.dropout=0.3", "model.tie_embeddings=all", "training.optimizer=adamw",
+    "training.weight_decay=1e-4",
+]  # fmt: skip
 
 
 def main() -> None:
@@ -34,12 +47,17 @@ def main() -> None:
     parser.add_argument("--naive-steps", type=int, default=3)
     parser.add_argument("--batch-tokens", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--joeynmt", nargs=2, metavar=("PYTHON", "CONFIG"))
+    parser.add_argument("--joeynmt-tokens", type=int, nargs="+", default=[1024, 2048, 4096])
+    parser.add_argument("--joeynmt-updates", type=int, default=60)
+    parser.add_argument("--small", action="store_true", help="d_model 256, 3 + 3 layers, 8,000 BPE")
     parser.add_argument("--set", action="append", default=[], help="settings of mt, as in mt train")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         print(json.dumps(measure(arguments)))
         return
+    other = rival(arguments)
     ratios = []
     for number in range(arguments.repeats):
         ours = run_mt(arguments)
@@ -49,19 +67,32 @@ def main() -> None:
             f"GFLOP/s ({ours['gflops'] / ours['machine']:.0%})",
             flush=True,
         )
-        if arguments.naive:
-            rate, peak = run_naive(arguments)
+        if other:
+            rate, peak = other()
             ratios.append(ours["rate"] / rate)
-            print(f"   naive {rate:.1f} target tokens/s, peak {peak:.0f} MiB, ratio "
-                  f"{ratios[-1]:.1f}", flush=True)  # fmt: skip
+            print(f"   other {rate:.1f} target tokens/s, peak {peak:.0f} MiB, ratio "
+                  f"{ratios[-1]:.2f}", flush=True)  # fmt: skip
     if ratios:
-        print(f"median ratio {statistics.median(ratios):.1f}")
+        print(f"median ratio {statistics.median(ratios):.2f}")
+
+
+def rival(arguments: argparse.Namespace) -> Callable[[], tuple[float, float]] | None:
+    """What to put mt beside: runs it once, for its target tokens a second and its peak MiB."""
+    if arguments.naive:
+        return lambda: run_naive(arguments)
+    if not arguments.joeynmt:
+        return None
+    found = {tokens: run_joeynmt(arguments, tokens) for tokens in arguments.joeynmt_tokens}
+    for tokens, (rate, peak) in found.items():
+        print(f"JoeyNMT, batches of {tokens} tokens: {rate:.0f} target tokens/s, {peak:.0f} MiB")
+    best = max(found, key=lambda tokens: found[tokens])
+    return lambda: run_joeynmt(arguments, best)
 
 
 def run_mt(arguments: argparse.Namespace) -> dict[str, float]:
     command = [sys.executable, __file__, arguments.rows, "--child", "--steps", str(arguments.steps)]
     command += ["--batch-tokens", str(arguments.batch_tokens)]
-    for override in arguments.set:
+    for override in [*(SMALL if arguments.small else []), *arguments.set]:
         command += ["--set", override]
     output, peak = run(command)
     result: dict[str, float] = json.loads(output.splitlines()[-1])
@@ -77,10 +108,31 @@ def run_naive(arguments: argparse.Namespace) -> tuple[float, float]:
     return float(found[1]), peak
 
 
-def run(command: list[str]) -> tuple[str, float]:
+def run_joeynmt(arguments: argparse.Namespace, tokens: int) -> tuple[float, float]:
+    """Median of the "Tokens per Sec" that it logs, the first time left out; and its peak MiB."""
+    python, file = arguments.joeynmt
+    config = yaml.safe_load(Path(file).read_text("utf-8"))
+    updates = arguments.joeynmt_updates
+    config["training"] |= {
+        "batch_size": tokens, "updates": updates, "logging_freq": max(1, updates // 6),
+        "validation_freq": 10 * updates,
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        config["model_dir"] = f"{folder}/model"
+        (Path(folder) / "bench.yaml").write_text(yaml.safe_dump(config), "utf-8")
+        command = [python, "-m", "joeynmt", "train", f"{folder}/bench.yaml", "--skip-test"]
+        _, peak = run(command, Path(file).parent)
+        log = (Path(folder) / "model" / "train.log").read_text("utf-8")
+    rates = [float(rate) for rate in re.findall(r"Tokens per Sec:\s+([\d.]+)", log)]
+    if len(rates) < 2:
+        raise SystemExit(f"JoeyNMT logged no tokens per second: {log[-500:]}")
+    return statistics.median(rates[1:]), peak
+
+
+def run(command: list[str], folder: Path | None = None) -> tuple[str, float]:
     """What a command prints, and its peak resident memory in MiB."""
     with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, stdout=out)
+        process = subprocess.Popen(command, stdout=out, cwd=folder)
         _, status, usage = os.wait4(process.pid, 0)
         out.seek(0)
         if status:

@@ -6,12 +6,12 @@ Letters: B pairs, T target length, S source length, D model, F inner width.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from torch import Tensor, nn
 
 from mt.model.attention import CrossAttention, KeysValues, SelfAttention
-from mt.model.dropout import Dropout
+from mt.model.dropout import Dropout, relu_dropout
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu"]
@@ -58,6 +58,15 @@ class FeedForward(nn.Sequential):
             Dropout(dropout),
             nn.Linear(d_ff, d_model),
         )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, T, D) to (B, T, D); in training ReLU and dropout are one operation."""
+        inner, activation, drop, outer = self
+        if self.training and isinstance(activation, nn.ReLU):
+            y: Tensor = outer(relu_dropout(inner(x), cast(Dropout, drop).share))
+        else:
+            y = outer(drop(activation(inner(x))))
+        return y
 
 
 class EncoderLayer(nn.Module):

@@ -5,19 +5,22 @@ Letters: N real target tokens, D model, V target vocabulary, C tokens of a chunk
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
-LOGITS_IN_MEMORY = 2**22  # C * V numbers, 16 MiB in fp32: what stays in the processor's cache
+LOGITS_IN_MEMORY = 2**24  # C * V numbers, 64 MiB in fp32
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
     """The output layer and the loss, chunk by chunk, with the gradient made on the way.
 
-    The logits of a chunk are turned into their own gradient in place, so that memory does not
-    grow with N * V and nothing is computed twice.
+    Memory does not grow with N * V, nothing is computed twice, and logits are passed over as seldom
+    as can be: of their gradient, softmax - (1 - smoothing) one-hot - smoothing / V, only the softmax
+    is ever written out, and that without its divisor. The rest goes into the products of it with
+    weights and features.
     """
 
     @staticmethod
@@ -32,56 +35,105 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         wanted = any(ctx.needs_input_grad[:3])
-        gradients = [torch.zeros_like(x) if wanted else None for x in (features, weight, bias)]
+        matrix = weight.to(dtype)  # (V, D)
+        mean = matrix.mean(dim=0) if smoothing else torch.zeros_like(matrix[0])  # (D,)
+        gradient = _Gradient(features, weight, bias, scale) if wanted else None
         objective = features.new_zeros((), dtype=torch.float32)
         entropy = features.new_zeros((), dtype=torch.float32)
-        matrix = weight.to(dtype)
-        chunk = max(1, LOGITS_IN_MEMORY // len(weight))
-        for first in range(0, len(targets), chunk):
-            rows = slice(first, first + chunk)
-            part, target = features[rows].to(dtype), targets[rows, None]  # (C, D), (C, 1)
-            logits = (part @ matrix.T).float().add_(bias)  # (C, V)
-            log_sum = logits.logsumexp(dim=1, keepdim=True)
-            nll = log_sum - logits.gather(1, target)
-            uniform = log_sum - logits.mean(dim=1, keepdim=True)
+        for rows in _chunks(len(targets), len(weight)):
+            part, target = features[rows].to(dtype), targets[rows]  # (C, D), (C,)
+            logits = _logits(part, matrix, bias)  # (C, V)
+            of_target = logits.gather(1, target[:, None]).squeeze(1)
+            highest = logits.amax(dim=1, keepdim=True)
+            powers = logits.sub_(highest).exp_()
+            total = powers.sum(dim=1)  # (C,)
+            log_sum = highest.squeeze(1) + total.log()
+            nll = log_sum - of_target
+            uniform = log_sum - (part @ mean).float() - bias.mean()
             objective += ((1 - smoothing) * nll + smoothing * uniform).sum()
             entropy += nll.sum()
-            if wanted:
-                _to_gradient(logits, log_sum, target, smoothing, scale)
-                _collect(gradients, rows, logits, part, matrix)
-        ctx.save_for_backward(*gradients)
+            if gradient is not None:
+                gradient.add_softmax(rows, powers, total, part, matrix)
+        if gradient is not None:
+            gradient.add_targets(targets, 1 - smoothing)
+            gradient.add_uniform(mean, smoothing)
+            ctx.gradients = gradient.tensors()
         ctx.mark_non_differentiable(entropy)
         return objective * scale, entropy
 
     @staticmethod
     def backward(ctx: Any, *outputs: Tensor) -> Any:
-        features, weight, bias = ctx.saved_tensors
-        return features * outputs[0], weight * outputs[0], bias * outputs[0], None, None, None, None
+        gradients = ctx.gradients
+        del ctx.gradients  # so that they become the parameters' own instead of being copied
+        if outputs[0].device.type != "cpu" or outputs[0] != 1:  # elsewhere a look would cost a wait
+            for gradient in gradients:
+                gradient.mul_(outputs[0])
+        return (*gradients, None, None, None, None)
 
 
-def _to_gradient(
-    logits: Tensor, log_sum: Tensor, target: Tensor, smoothing: float, scale: float
-) -> None:
-    """Logits (C, V) to scale * (softmax - (1 - smoothing) one-hot - smoothing / V), in place."""
-    logits.sub_(log_sum).exp_().sub_(smoothing / logits.size(1))
-    logits.scatter_add_(1, target, torch.full_like(log_sum, smoothing - 1))
-    logits.mul_(scale)
+class _Gradient:
+    """The gradient of `scale` times the objective by features, weight and bias, piece by piece."""
+
+    def __init__(self, features: Tensor, weight: Tensor, bias: Tensor, scale: float) -> None:
+        self.inputs = features, weight
+        self.features = torch.empty_like(features)  # (N, D)
+        self.weight = torch.empty_like(weight)  # (V, D)
+        self.bias = torch.zeros_like(bias)  # (V,)
+        self.scale = scale
+
+    def add_softmax(
+        self, rows: slice, powers: Tensor, total: Tensor, part: Tensor, matrix: Tensor
+    ) -> None:
+        """The softmax of a chunk, given as powers (C, V) of e and their totals (C,)."""
+        share = self.scale / total  # (C,)
+        delta = powers.to(matrix.dtype)
+        self.features[rows] = (delta @ matrix).float().mul_(share[:, None])
+        shared = (part * share[:, None]).to(matrix.dtype)  # (C, D)
+        first = rows.start == 0
+        if self.weight.dtype == matrix.dtype:
+            self.weight.addmm_(delta.T, shared, beta=0 if first else 1)
+        elif first:
+            self.weight.copy_(delta.T @ shared)
+        else:
+            self.weight += delta.T @ shared
+        self.bias += share.to(powers.dtype) @ powers
+
+    def add_targets(self, targets: Tensor, confidence: float) -> None:
+        """-`confidence` at the target of each token."""
+        features, weight = self.inputs
+        amount = -confidence * self.scale
+        self.features.add_(weight.index_select(0, targets), alpha=amount)
+        self.weight.index_add_(0, targets, features.to(weight.dtype), alpha=amount)
+        ones = torch.ones_like(targets, dtype=self.bias.dtype)
+        self.bias.index_add_(0, targets, ones, alpha=amount)
+
+    def add_uniform(self, mean: Tensor, smoothing: float) -> None:
+        """-`smoothing` / V at every token; `mean` (D,) is that of the weight's rows."""
+        if not smoothing:
+            return
+        features, weight = self.inputs
+        each = -smoothing * self.scale / len(weight)
+        self.features.add_(mean, alpha=-smoothing * self.scale)
+        self.weight.add_(features.sum(dim=0).to(weight.dtype), alpha=each)
+        self.bias.add_(each * len(features))
+
+    def tensors(self) -> tuple[Tensor, Tensor, Tensor]:
+        """By features, weight and bias."""
+        return self.features, self.weight, self.bias
 
 
-def _collect(
-    gradients: list[Tensor | None], rows: slice, logits: Tensor, part: Tensor, matrix: Tensor
-) -> None:
-    features, weight, bias = gradients
-    assert features is not None
-    assert weight is not None
-    assert bias is not None
-    delta = logits.to(matrix.dtype)
-    features[rows] = (delta @ matrix).to(features.dtype)
-    if weight.dtype == matrix.dtype:
-        weight.addmm_(delta.T, part)
-    else:
-        weight += (delta.T @ part).to(weight.dtype)
-    bias += logits.sum(dim=0)
+def _chunks(count: int, vocabulary: int) -> Iterator[slice]:
+    """`count` tokens in chunks of about one size, whose logits fit into LOGITS_IN_MEMORY."""
+    pieces = max(1, -(-count * vocabulary // LOGITS_IN_MEMORY))
+    size = max(1, -(-count // pieces))
+    return (slice(first, first + size) for first in range(0, count, size))
+
+
+def _logits(part: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
+    """(C, V) in fp32 or better, from part (C, D) and matrix (V, D)."""
+    if part.dtype == bias.dtype:
+        return torch.addmm(bias, part, matrix.T)
+    return (part @ matrix.T).float().add_(bias)
 
 
 def projected_cross_entropy(

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from mt.model import attention as module
-from mt.model.dropout import Dropout, dropout
+from mt.model.dropout import Dropout, dropout, relu_dropout
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.9])
@@ -34,6 +34,18 @@ def test_gradient_goes_where_the_numbers_went() -> None:
     torch.testing.assert_close(
         gradient[gradient != 0], torch.full_like(gradient[gradient != 0], 1 / 0.6)
     )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_relu_with_dropout_is_relu_and_then_dropout(share: float) -> None:
+    x, direction = torch.randn(9, 31, requires_grad=True), torch.randn(9, 31)
+    torch.manual_seed(3)
+    fused = relu_dropout(x * 1, share)
+    torch.manual_seed(3)
+    plain = dropout(x.relu(), share)
+    assert torch.equal(fused, plain)
+    gradients = [torch.autograd.grad(y, x, direction)[0] for y in (fused, plain)]
+    torch.testing.assert_close(*gradients)
 
 
 def test_a_function_of_the_seed_and_nothing_in_evaluation() -> None:
