@@ -18,9 +18,9 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     """The output layer and the loss, chunk by chunk, with the gradient made on the way.
 
     Memory does not grow with N * V, nothing is computed twice, and logits are passed over as seldom
-    as can be: of their gradient, softmax - (1 - smoothing) one-hot - smoothing / V, only the softmax
-    is ever written out, and that without its divisor. The rest goes into the products of it with
-    weights and features.
+    as can be: of their gradient, softmax - (1 - smoothing) one-hot - smoothing / V, nothing but the
+    softmax is ever written out, and that without its divisor. The rest goes into the products of it
+    with weights and features.
     """
 
     @staticmethod
