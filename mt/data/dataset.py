@@ -14,6 +14,8 @@ from mt.data.encode import EncodedSplit
 from mt.data.ragged import Ids, Lengths, Ragged
 from mt.text.tokenizer import UNK_ID, Tokenizer
 
+PAIRS_MAPPED = 8  # pairs read before the pages around them, some megabytes each, are let go
+
 
 class Example(NamedTuple):
     """One pair: the encoder's input, the decoder's input, and what the decoder should say."""
@@ -30,7 +32,7 @@ class BilingualDataset:
     """
 
     def __init__(self, encoded: EncodedSplit, max_length: int) -> None:
-        self._src, self._tgt = encoded.src, encoded.tgt
+        self._src, self._tgt, self._mapped = encoded.src, encoded.tgt, encoded.mapped
         # A million at a time: all at once would need several times the memory of the lengths.
         lengths, million = encoded.lengths, 10**6
         parts = [lengths[i : i + million] for i in range(0, len(lengths), million)]
@@ -59,13 +61,20 @@ class BilingualDataset:
 
     def batch(self, indices: Iterable[int], epoch: int = 0) -> Batch:
         """The pairs at `indices` as they are in `epoch`, padded to the longest of them."""
-        pairs = [self._framed(self.row(index)) for index in indices]
+        pairs = []
+        for number, index in enumerate(indices, 1):
+            pairs.append(self._framed(self.row(index)))
+            if number % PAIRS_MAPPED == 0:
+                self._mapped.release()
+        self._mapped.release()
         return collate([src for src, _ in pairs], [tgt for _, tgt in pairs])
 
     def unknown_shares(self, most: int = 20_000) -> tuple[float, float]:
         """The share of unknown source and target tokens, in the first `most` pairs."""
         rows = [self.row(index) for index in range(min(most, len(self)))]
-        return _unknown_share(self._src, rows), _unknown_share(self._tgt, rows)
+        shares = _unknown_share(self._src, rows), _unknown_share(self._tgt, rows)
+        self._mapped.release()
+        return shares
 
     def _framed(self, row: int) -> tuple[Ids, Ids]:
         return frame(self._src[row]), frame(self._tgt[row])

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mt.data.mapped_table import MappedTable
 from mt.data.ragged import Lengths, Ragged
 from mt.progress import track
 from mt.text.corpus import cache_folder
@@ -42,6 +43,7 @@ class EncodedSplit:
     src: Ragged
     tgt: Ragged
     lengths: Lengths  # (N, 2) source and target tokens of each pair, SOS, EOS included
+    mapped: MappedTable  # what src and tgt are views of
 
 
 def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> EncodedSplit:
@@ -61,12 +63,13 @@ def encode_split(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer) -> Enc
 
 def open_encoded(folder: Path, rows: int) -> EncodedSplit:
     """What `encode_split` left in `folder`. Raises ValueError if it is not ids of `rows` pairs."""
-    with pa.memory_map(str(folder / "ids.arrow")) as source:
-        table = pa.ipc.open_stream(source).read_all()
+    mapped = MappedTable(folder / "ids.arrow")
+    table = mapped.table
     lengths = _read_lengths(folder / "lengths.u16")
     if not len(table) == len(lengths) == rows:
         raise ValueError(f"{folder} is not whole")
-    return EncodedSplit(Ragged(table.column("src_ids")), Ragged(table.column("tgt_ids")), lengths)
+    src, tgt = (Ragged(table.column(name)) for name in ("src_ids", "tgt_ids"))
+    return EncodedSplit(src, tgt, lengths, mapped)
 
 
 def _read_lengths(path: Path) -> Lengths:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mt.config import Config
 from mt.data.dataset import BilingualDataset
 from mt.data.encode import FRAME
-from mt.data.plan import BatchSize, padding_share, plan_batches
+from mt.data.plan import BatchPlan, BatchSize, padding_share, plan_batches
 from mt.text.report import DataReport
 from mt.text.tokenizer import Tokenizer
 from mt.training.data import TrainingData
@@ -107,10 +107,11 @@ class Inspection:
             )
 
 
-def inspect(config: Config, data: TrainingData) -> Inspection:
-    """Looks at the data that a run with `config` would train on."""
-    size = BatchSize(config.training.pairs_per_batch, config.training.batch_tokens)
-    plan = plan_batches(data.train.lengths, size, config.seed, epoch=0)
+def inspect(config: Config, data: TrainingData, plan: BatchPlan | None = None) -> Inspection:
+    """Looks at the data that a run with `config` would train on; `plan` is its first epoch's."""
+    if plan is None:
+        size = BatchSize(config.training.pairs_per_batch, config.training.batch_tokens)
+        plan = plan_batches(data.train.lengths, size, config.seed, epoch=0)
     datasets = {"train": data.train, "valid": data.valid}
     return Inspection(
         corpus=data.corpus.report,

@@ -17,7 +17,7 @@ from mt.training.trainer import Trainer, backward_in_memory
 def describe(run: Run) -> Iterator[str]:
     """The plan, line by line."""
     config, data, trainer = run.config, run.data, run.trainer
-    inspection = inspect(config, data)
+    inspection = inspect(config, data, trainer.plan(0))
     yield from inspection.lines()
     depth = " + ".join(map(str, config.model.depth))
     yield (

@@ -109,6 +109,7 @@ class Trainer:
         self.optimizer = build_optimizer(model, config.training)
         self.progress = Progress()
         self.batch_size = BatchSize(self.settings.pairs_per_batch, self.settings.batch_tokens)
+        self._plan: tuple[int, BatchPlan] | None = None
         plan = self.plan(0)
         if world.size > len(plan):
             raise UserError(
@@ -125,8 +126,12 @@ class Trainer:
         self._clock = Clock()
 
     def plan(self, epoch: int) -> BatchPlan:
-        """The batches of an epoch."""
-        return plan_batches(self.train_data.lengths, self.batch_size, self.config.seed, epoch)
+        """The batches of an epoch; the latest plan is kept, as it may hold millions of pairs."""
+        if self._plan is None or self._plan[0] != epoch:
+            self._plan = None  # its memory first
+            lengths, seed = self.train_data.lengths, self.config.seed
+            self._plan = epoch, plan_batches(lengths, self.batch_size, seed, epoch)
+        return self._plan[1]
 
     def fit(self) -> Iterator[StepResult]:
         """Trains to the end, or until `stop_requested`; yields after each update.
@@ -135,11 +140,8 @@ class Trainer:
         """
         self._saved_step = self.progress.step
         self._clock.restart()
-        epoch, plan = -1, None
         while not (self.done or self.stop_requested):
-            if plan is None or epoch != self.progress.epoch:
-                epoch = self.progress.epoch
-                plan = self.plan(epoch)
+            plan = self.plan(self.progress.epoch)
             with self._clock.spent("batches"):
                 batches = self._micro_batches(plan)
             result = self._update(batches)

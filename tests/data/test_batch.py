@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import datasets
@@ -14,24 +15,44 @@ from mt.config import TokenizerConfig
 from mt.data import encode as encode_module
 from mt.data.batch import collate, frame
 from mt.data.dataset import BilingualDataset, ResampledDataset
-from mt.data.encode import IDS, EncodedSplit, encode_split
+from mt.data.encode import IDS, EncodedSplit, encode_split, open_encoded
 from mt.data.masks import attention_mask, causal_mask, padding_mask
-from mt.data.ragged import Ragged
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, UNK_ID, Tokenizer
 
 P, S, E = PAD_ID, SOS_ID, EOS_ID
 
 
 def encoded(*parts: list[tuple[list[int], list[int]]]) -> EncodedSplit:
-    """Pairs of ids as `encode_split` gives them; each part a chunk of its own."""
-    sides = [
-        pa.chunked_array(
-            [pa.array([pair[side] for pair in part], IDS.types[side]) for part in parts]
-        )
-        for side in (0, 1)
-    ]
-    lengths = [[len(a) + 2, len(b) + 2] for part in parts for a, b in part]
-    return EncodedSplit(*map(Ragged, sides), np.array(lengths, np.uint16).reshape(-1, 2))
+    """Pairs of ids as `encode_split` gives them; each part a piece of the file of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        with pa.ipc.new_stream(str(Path(folder) / "ids.arrow"), IDS) as out:
+            for part in parts:
+                columns = [
+                    pa.array([pair[side] for pair in part], IDS.types[side]) for side in (0, 1)
+                ]
+                out.write_batch(pa.record_batch(columns, schema=IDS))
+        lengths = [[len(a) + 2, len(b) + 2] for part in parts for a, b in part]
+        np.array(lengths, np.uint16).tofile(Path(folder) / "lengths.u16")
+        return open_encoded(Path(folder), len(lengths))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells no resident memory")
+def test_reading_at_random_does_not_make_the_ids_resident() -> None:
+    ids = list(range(4, 104))
+    dataset = BilingualDataset(encoded([(ids, ids)] * 100_000), max_length=200)  # 80 MB
+    chance, most = np.random.default_rng(0), 0
+    before = resident_file_pages()
+    for _ in range(300):
+        batch = dataset.batch(chance.integers(len(dataset), size=20))
+        assert batch.src[:, 1].tolist() == [4] * 20
+        most = max(most, resident_file_pages() - before)
+    assert most < 20 * 2**20
+
+
+def resident_file_pages() -> int:
+    """Bytes of mapped files that this process has in memory."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("RssFile:")[1].split()[0])
 
 
 def test_collate_frames_shifts_and_pads() -> None:
