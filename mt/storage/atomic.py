@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> None:
-    """Puts UTF-8 `text` under `path` in one go; what was there stays until then."""
+    """Puts UTF-8 `text` under `path` in one go; what was there stays until then. Raises OSError."""
     temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):  # the first error is the one to tell
+            temporary.unlink(missing_ok=True)
+        raise
     sync_folder(path.parent)
 
 

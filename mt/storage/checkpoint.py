@@ -37,33 +37,64 @@ def list_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in `folder`, oldest first; by number, not by letters."""
     if not folder.is_dir():
         return []
-    found = [(int(m[1]), p) for p in folder.iterdir() if (m := re.fullmatch(r"step-(\d+)", p.name))]
-    return [path for _, path in sorted(found)]
+    named = [path for path in folder.iterdir() if re.fullmatch(r"step-\d+", path.name)]
+    return sorted(named, key=step_of)
+
+
+def step_of(checkpoint: Path) -> int:
+    """The step that a checkpoint is named after."""
+    return int(checkpoint.name.removeprefix("step-"))
 
 
 def write_checkpoint(
     folder: Path, step: int, parts: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
 ) -> Path:
-    """Writes `parts` (file stem to tensors) and `state`; it has its name only once it is whole."""
+    """Writes `parts` (file stem to tensors) and `state`; it has its name only once it is whole.
+
+    Raises OSError, and leaves nothing half written then if that can be. `folder` must be there: one
+    that was removed is not made again.
+    """
     final = folder / checkpoint_name(step)
     building = folder / f".{final.name}.tmp"
-    for unfinished in folder.glob(".step-*.tmp"):  # of a process that was killed while it wrote
+    for unfinished in folder.glob(".step-*.*"):  # of a process that was killed meanwhile
         shutil.rmtree(unfinished, ignore_errors=True)
-    building.mkdir(parents=True)
-    checksums = {}
-    for stem, tensors in parts.items():
-        path = building / f"{stem}.safetensors"
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
-        _sync_file(path)
-        checksums[path.name] = sha256(path)
-    content = {"format": FORMAT, **state, "files": checksums}
-    content["checksum"] = _checksum(content)
-    write_text(building / STATE_FILE, json.dumps(content, indent=2) + "\n")
-    if final.exists():  # the same step again, after a damaged copy of it was set aside or kept
-        shutil.rmtree(final)
-    building.replace(final)
+    building.mkdir()
+    try:
+        checksums = {
+            f"{stem}.safetensors": _write_part(building / f"{stem}.safetensors", tensors)
+            for stem, tensors in parts.items()
+        }
+        content = {"format": FORMAT, **state, "files": checksums}
+        content["checksum"] = _checksum(content)
+        write_text(building / STATE_FILE, json.dumps(content, indent=2) + "\n")
+        if final.exists():  # the same step again, after a damaged copy of it was set aside or kept
+            remove_checkpoint(final)
+        building.replace(final)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
     sync_folder(folder)
     return final
+
+
+def remove_checkpoint(checkpoint: Path) -> None:
+    """Deletes a checkpoint, which has its name for as long as it is whole. Raises OSError."""
+    going = checkpoint.with_name(f".{checkpoint.name}.old")
+    checkpoint.replace(going)
+    shutil.rmtree(going)
+
+
+def _write_part(path: Path, tensors: Mapping[str, Tensor]) -> str:
+    """Writes tensors so that they last; the checksum of their file. Raises OSError."""
+    try:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:  # which has the system's number in its text alone
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
+    _sync_file(path)
+    return sha256(path)
 
 
 def read_state(checkpoint: Path) -> dict[str, Any]:

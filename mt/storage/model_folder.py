@@ -72,6 +72,10 @@ class ModelFolder:
         """Makes the file `name` ("best" or "last") name a checkpoint."""
         atomic.write_text(self.path / name, checkpoint.name + "\n")
 
+    def unpoint(self, name: str) -> None:
+        """Makes `name` name no checkpoint."""
+        (self.path / name).unlink(missing_ok=True)
+
     def weights(self, src: Tokenizer, tgt: Tokenizer) -> tuple[dict[str, Tensor], Path]:
         """The weights to translate with, and their checkpoint: the best, else the newest.
 

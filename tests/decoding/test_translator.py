@@ -178,6 +178,7 @@ def test_a_translator_read_from_its_folder_is_the_one_that_was_written(
     folder.write_config(config(model__tie_embeddings=tied, model__dropout=0.9))
     state = {"tokenizers": folder.tokenizer_state(translator.src, translator.tgt)}
     parts = {"model": {n: p.detach() for n, p in translator.model.named_parameters()}}
+    folder.checkpoints.mkdir()
     write_checkpoint(folder.checkpoints, 1, parts, state)
     again = Translator.load(folder, CPU)
     assert not again.model.training

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import pickle
 import random
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +26,7 @@ from mt.storage.checkpoint import (
     list_checkpoints,
     read_part,
     read_state,
+    remove_checkpoint,
     write_checkpoint,
 )
 
@@ -43,6 +49,7 @@ class Bomb:
 
 @pytest.fixture
 def written(here: Path) -> Path:
+    (here / "checkpoints").mkdir()
     return write_checkpoint(here / "checkpoints", 12, PARTS, STATE)
 
 
@@ -156,7 +163,7 @@ def test_a_pickle_is_not_run(written: Path, forged: bool) -> None:
 
 
 @pytest.mark.parametrize("crash_in", ["save_file", "sha256", "write_text", "_sync_file"])
-def test_a_crash_while_saving_leaves_the_earlier_ones_and_no_half_one(
+def test_an_error_while_saving_leaves_the_earlier_ones_and_no_half_one(
     written: Path, monkeypatch: pytest.MonkeyPatch, crash_in: str
 ) -> None:
     def crash(*_: object) -> None:
@@ -167,10 +174,52 @@ def test_a_crash_while_saving_leaves_the_earlier_ones_and_no_half_one(
         patch.setattr(storage, crash_in, crash)
         with pytest.raises(OSError, match="disk full"):
             write_checkpoint(folder, 13, PARTS, STATE)
-    assert list_checkpoints(folder) == [written]
+    assert list(folder.iterdir()) == [written]
     check(written)
     later = write_checkpoint(folder, 14, PARTS, STATE)
-    assert sorted(folder.iterdir()) == [written, later]  # what the crash left is gone too
+    assert sorted(folder.iterdir()) == [written, later]
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """What the system lets this process write, in bytes: the nearest thing to a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("size", [100, 700], ids=["tensors", "state"])
+def test_what_the_system_refuses_is_an_error_with_its_number(written: Path, size: int) -> None:
+    """The library that writes tensors has it in its text alone."""
+    long = {**STATE, "more": "x" * 1000}
+    folder = written.parent
+    with largest_file(size), pytest.raises(OSError, match="File too large") as refused:
+        write_checkpoint(folder, 13, PARTS, long)
+    assert refused.value.errno == errno.EFBIG
+    assert list(folder.iterdir()) == [written]
+
+
+def test_a_folder_that_was_removed_is_not_made_again(written: Path) -> None:
+    folder = written.parent
+    shutil.rmtree(folder)
+    with pytest.raises(FileNotFoundError):
+        write_checkpoint(folder, 13, PARTS, STATE)
+    assert not folder.exists()
+
+
+def test_a_checkpoint_loses_its_name_before_it_is_taken_apart(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = write_checkpoint(written.parent, 13, PARTS, STATE)
+    with monkeypatch.context() as patch:
+        patch.setattr(storage.shutil, "rmtree", lambda *_, **__: None)  # killed at this instant
+        remove_checkpoint(written)
+    assert list_checkpoints(written.parent) == [later]
+    last = write_checkpoint(written.parent, 14, PARTS, STATE)
+    assert sorted(written.parent.iterdir()) == [later, last]
 
 
 def test_half_written_folders_are_ignored_and_cleaned_away(written: Path) -> None:
