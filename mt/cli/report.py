@@ -6,10 +6,12 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tqdm import tqdm
+
+from mt.storage.failure import writing
 
 log = logging.getLogger("mt")
 
@@ -36,14 +38,24 @@ def start_logging() -> None:
         logging.getLogger(name).setLevel(logging.ERROR)
 
 
+class _LogFile(logging.FileHandler):
+    """Lines in a file. One that cannot be written is a WriteError, where it was said."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        with writing("the log", Path(self.baseFilename).parent):
+            raise  # the error that is being handled
+
+
 @contextmanager
 def logging_to(path: Path) -> Iterator[None]:
-    """The same messages, with the time, appended to a file."""
-    handler = logging.FileHandler(path, encoding="utf-8")
+    """The same messages, with the time, appended to a file. Raises WriteError, and so do they."""
+    with writing("the log", path.parent):
+        handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%Y-%m-%d %H:%M:%S"))
     log.addHandler(handler)
     try:
         yield
     finally:
         log.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # a line that was not written, and was told so
+            handler.close()

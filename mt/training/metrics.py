@@ -4,50 +4,64 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import scalar, text
 
 from mt.storage.atomic import write_text
+from mt.storage.failure import writing
+from mt.training.event_file import EventFile
 
 METRICS_FILE = "metrics.jsonl"
 
 
 class MetricsLog:
-    """Appends to runs/<name>; what an interrupted run wrote after `step` is taken back first."""
+    """Appends to runs/<name>; what an interrupted run wrote after `step` is taken back first.
+
+    All raises WriteError where that fails.
+    """
 
     def __init__(self, folder: Path, step: int = 0) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
         self._path = folder / METRICS_FILE
-        _drop_after(self._path, step)
-        self._file = self._path.open("a", encoding="utf-8")
-        # TensorBoard drops what it has from purge_step on.
-        self._board = SummaryWriter(str(folder), purge_step=step + 1 if step else None)
+        with self._writing():
+            folder.mkdir(parents=True, exist_ok=True)
+            _drop_after(self._path, step)
+            self._file = self._path.open("a", encoding="utf-8")
+            self._board = EventFile(folder, purge_step=step + 1 if step else None)
 
     def scalars(self, step: int, values: Mapping[str, float]) -> None:
         """One point of each curve at `step`."""
-        for tag, value in values.items():
-            self._board.add_scalar(tag, value, step)
-        self._file.write(json.dumps({"step": step, **values}) + "\n")
+        with self._writing():
+            for tag, value in values.items():
+                self._board.add(scalar(tag, value), step)  # type: ignore[no-untyped-call]
+            self._file.write(json.dumps({"step": step, **values}) + "\n")
 
     def samples(self, step: int, rows: Sequence[Mapping[str, str]]) -> None:
         """Sentences side by side, as a table under valid/samples."""
-        self._board.add_text("valid/samples", _table(rows), step)
         line = json.dumps({"step": step, "valid/samples": list(rows)}, ensure_ascii=False)
-        self._file.write(line + "\n")
-
-    def text(self, tag: str, content: str) -> None:
-        """A text that belongs to the run as a whole."""
-        self._board.add_text(tag, content, 0)
+        with self._writing():
+            table = text("valid/samples", _table(rows))  # type: ignore[no-untyped-call]
+            self._board.add(table, step)
+            self._file.write(line + "\n")
 
     def flush(self) -> None:
         """Makes what was written so far visible to readers."""
-        self._file.flush()
-        self._board.flush()
+        with self._writing():
+            self._file.flush()
+            self._board.flush()
+            for path in (self._path, self._board.path):
+                path.stat()  # a file that is open can be written after it was removed
 
     def close(self) -> None:
-        self._file.close()
-        self._board.close()
+        """Ends the record; what must not be lost was flushed before."""
+        for file in (self._file, self._board):
+            with suppress(OSError):  # told already, by what came before the end
+                file.close()
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return writing("the record of the run", self._folder)
 
 
 def repeatable(line: Mapping[str, object]) -> dict[str, object]:
