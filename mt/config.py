@@ -315,7 +315,9 @@ class KeepConfig(Section):
     """Which checkpoints stay on disk."""
 
     last: Positive = Field(default=2, description="the newest so many")
-    best: Annotated[int, Field(ge=0)] = Field(default=1, description="the best so many")
+    best: Annotated[int, Field(ge=0)] = Field(
+        default=1, description="the best so many; with 0 the newest one translates"
+    )
 
 
 class EarlyStoppingConfig(Section):
@@ -410,6 +412,12 @@ class TrainingConfig(Section):
                 f"({self.weight_decay:g}) needs training.optimizer adamw",
             )
         stopping = self.early_stopping
+        if stopping and not self.keep.best:
+            yield (
+                ("keep.best", "early_stopping"),
+                "(0) keeps no best checkpoint, which is what training.early_stopping is for: set "
+                "it to 1 or more",
+            )
         if stopping and stopping.metric != "loss" and not self.bleu_samples:
             yield (
                 ("early_stopping.metric", "bleu_samples"),

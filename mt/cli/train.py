@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from mt.errors import RunError, is_out_of_memory
 
 if TYPE_CHECKING:
     from mt.config import Config
+    from mt.storage.failure import WriteError
     from mt.training.run import Run
     from mt.training.trainer import Trainer
 
@@ -72,14 +73,32 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _start(config: Config, arguments: argparse.Namespace) -> int:
     from mt.cli.report import logging_to
+    from mt.storage.failure import WriteError
     from mt.training.run import Run
 
     training = Run(config, arguments.restart)
     try:
-        with logging_to(training.runs_folder / "train.log"):
+        with closing(training), logging_to(training.runs_folder / "train.log"):
             return _run(training, arguments)
-    finally:
-        training.close()
+    except WriteError as error:
+        raise RunError(_how_to_go_on(error, training, arguments)) from error
+
+
+def _how_to_go_on(error: WriteError, training: Run, arguments: argparse.Namespace) -> str:
+    newest = training.newest_step()
+    if newest is None:
+        left, then = f"No checkpoint is in {training.folder.path}", "begin anew with"
+    else:
+        left = f"Earlier checkpoints are as they were, the newest at step {newest:,}"
+        then = "go on with"
+    way_out = f"{error.way_out}, then " if error.way_out else ""
+    return f"{error}. {left}; {way_out}{then}: {_command(arguments)}"
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """What starts this run again."""
+    command = ["mt", "train", "--config", arguments.config]
+    return shlex.join([*command, *(w for o in arguments.overrides for w in ("--set", o))])
 
 
 def _run(training: Run, arguments: argparse.Namespace) -> int:
@@ -198,16 +217,14 @@ def _close(training: Run, arguments: argparse.Namespace, received: list[int]) ->
 
     trainer, folder = training.trainer, training.folder.path
     if received and not trainer.done:
-        command = ["mt", "train", "--config", arguments.config]
-        command += [word for text in arguments.overrides for word in ("--set", text)]
         log.info(
             "stopped and saved after step %s; go on with: %s",
-            f"{trainer.progress.step:,}", shlex.join(command),
+            f"{trainer.progress.step:,}", _command(arguments),
         )  # fmt: skip
         return
     progress = trainer.progress
     if progress.step < trainer.total_steps:
         log.info("stopped early: no gain in %s validations", progress.stale)
-    if progress.best_step is not None:
+    if progress.best_step is not None and trainer.settings.keep.best:
         log.info("best at step %s, kept in %s", f"{progress.best_step:,}", folder)
     log.info("done: %s steps; now: mt translate --model %s", f"{progress.step:,}", folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from mt.storage.checkpoint import (
     list_checkpoints,
     read_part,
     read_state,
-    write_checkpoint,
+    step_of,
 )
 from mt.storage.lock import FolderLock
 from mt.storage.model_folder import WEIGHTS, ModelFolder, find_model
@@ -34,6 +33,7 @@ from mt.training.data import TrainingData, load_training_data
 from mt.training.init_from import init_from
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import load_optimizer, optimizer_tensors
+from mt.training.saving import Saver
 from mt.training.trainer import Progress, Trainer, watched_metric
 
 log = logging.getLogger("mt")
@@ -82,6 +82,7 @@ class Run:
             folder = self.folder if known else None
             self.data: TrainingData = load_training_data(config, folder)
         check_memory(config, self.data, self.device)
+        self.saver = Saver(self.folder, config.training.keep, watched_metric(config))
         self.lock: FolderLock | None = None
         try:
             with self.world.first_alone():
@@ -100,14 +101,26 @@ class Run:
     def _open(self) -> None:
         self.folder.write_config(self.config)  # last: with it the folder is a model folder
         if not self.trainer.done:
+            self.trainer.saver = self.saver
             self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
 
     def close(self) -> None:
-        """Ends the record, and lets another process have the folder."""
-        if self.trainer.metrics is not None:
-            self.trainer.metrics.close()
-        self._unlock()
-        leave_world()
+        """Waits for what is being written, ends the record, and lets others have the folder.
+
+        Raises WriteError if a checkpoint could not be written, and nobody was told so far.
+        """
+        try:
+            self.saver.close()
+        finally:
+            if self.trainer.metrics is not None:
+                self.trainer.metrics.close()
+            self._unlock()
+            leave_world()
+
+    def newest_step(self) -> int | None:
+        """The step of the newest checkpoint on disk, None without any."""
+        checkpoints = list_checkpoints(self.folder.checkpoints)
+        return step_of(checkpoints[-1]) if checkpoints else None
 
     def _unlock(self) -> None:
         if self.lock is not None:
@@ -168,7 +181,7 @@ class Run:
             load_optimizer(trainer.model, trainer.optimizer, moments, updates)
             if trainer.progress.best_step == trainer.progress.step:
                 # The end may have come between the writing of it and the pointing at it.
-                self.folder.point("best", checkpoint)
+                self.saver.point_best(checkpoint)
             return trainer.progress.step
         if self.begun and not self.restarted:
             log.warning("no whole checkpoint is left in %s: beginning anew", self.folder.path)
@@ -207,49 +220,21 @@ class Run:
         return {name: result.value for name, result in scores.items()}, samples
 
     def _save(self, progress: Progress, best: bool) -> None:
-        """Writes a checkpoint, points `last` and `best` at it, and removes what need not stay."""
-        if not self.world.is_first:
+        """Hands what a checkpoint holds to the one that writes, in the first process."""
+        saver = self.trainer.saver
+        if saver is None:
             return
         model, optimizer = self.trainer.model, self.trainer.optimizer
-        metric = watched_metric(self.config)
         state = {
             "progress": vars(progress),
-            "metric": metric,
             "tokenizers": self.tokenizers,
             "torch": torch.__version__,
         }
         parts = {
-            "model": {name: p.detach().cpu() for name, p in model.named_parameters()},
-            "optimizer": {n: t.cpu() for n, t in optimizer_tensors(model, optimizer).items()},
+            "model": {name: p.detach() for name, p in model.named_parameters()},
+            "optimizer": optimizer_tensors(model, optimizer),
         }
-        path = write_checkpoint(self.folder.checkpoints, progress.step, parts, state)
-        self.folder.point("last", path)
-        if best:
-            self.folder.point("best", path)
-        self._prune()
-
-    def _prune(self) -> None:
-        """Keeps the newest and the best checkpoints that `training.keep` asks for."""
-        keep = self.config.training.keep
-        checkpoints = list_checkpoints(self.folder.checkpoints)
-        kept = {*checkpoints[-keep.last :], *self._best(checkpoints)[: keep.best]}
-        for checkpoint in checkpoints:
-            if checkpoint not in kept:
-                shutil.rmtree(checkpoint)
-
-    def _best(self, checkpoints: list[Path]) -> list[Path]:
-        """Checkpoints made at a validation, the best first."""
-        metric = watched_metric(self.config)
-        scored = []
-        for checkpoint in checkpoints:
-            try:
-                progress = read_state(checkpoint)["progress"]
-            except DamagedError:
-                continue
-            if progress["validated_step"] == progress["step"]:
-                value = progress["scores"].get(metric, 0.0)
-                scored.append((value if metric == "loss" else -value, checkpoint))
-        return [checkpoint for _, checkpoint in sorted(scored)]
+        saver.save(progress.step, parts, state, best)
 
 
 def _own_device(device: torch.device, world: World) -> torch.device:
@@ -278,12 +263,15 @@ def move_aside(name: str) -> list[Path]:
 def check_memory(config: Config, data: TrainingData, device: torch.device) -> None:
     """Raises UserError if the model alone is more than the memory of the device."""
     needed = bytes_to_train(config.model, data.src.vocab_size, data.tgt.vocab_size)
+    if device.type == "cpu":
+        needed += needed * 3 // 4  # of these four the gradients are not copied to be saved
     there = memory_of(device)
     if there is not None and needed > there:
         raise UserError(
-            f"this model is too large for {device}: its weights, gradients and moments need "
-            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:,.1f}; lower model.d_model "
-            f"({config.model.d_model}), d_ff ({config.model.d_ff}) or num_layers, or "
+            f"this model is too large for {device}: its weights, gradients and moments, and on a "
+            f"CPU the copy that is saved, need {needed / 2**30:,.1f} GiB, and there are "
+            f"{there / 2**30:,.1f}; lower model.d_model ({config.model.d_model}), "
+            f"d_ff ({config.model.d_ff}) or num_layers, or "
             f"tokenizer.vocab_size ({config.tokenizer.vocab_size})"
         )
 

@@ -26,6 +26,7 @@ from mt.model.loss import projected_cross_entropy
 from mt.training.clock import Clock, peak_memory
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import build_optimizer
+from mt.training.saving import Saver
 from mt.training.schedule import learning_rate
 
 log = logging.getLogger("mt")
@@ -106,6 +107,7 @@ class Trainer:
         self.world = world
         # Set before `fit`, as what it takes back depends on the step; by the first process alone.
         self.metrics: MetricsLog | None = None
+        self.saver: Saver | None = None  # the one that `save` hands a checkpoint to, likewise
         self.optimizer = build_optimizer(model, config.training)
         self.progress = Progress()
         self.batch_size = BatchSize(self.settings.pairs_per_batch, self.settings.batch_tokens)
@@ -136,7 +138,8 @@ class Trainer:
     def fit(self) -> Iterator[StepResult]:
         """Trains to the end, or until `stop_requested`; yields after each update.
 
-        Raises `NotFiniteError` when the loss stays not finite.
+        Raises `NotFiniteError` when the loss stays not finite, and `WriteError` when a checkpoint
+        or the record cannot be written.
         """
         self._saved_step = self.progress.step
         self._clock.restart()
@@ -150,6 +153,9 @@ class Trainer:
             yield result
         if self.progress.step != self._saved_step and not self._skips_in_a_row:
             self._save(best=False)
+        if self.saver is not None:
+            with self._clock.spent("saving"):
+                self.saver.wait()
         if self.metrics is not None:
             self.metrics.flush()
         self.world.wait()  # nobody leaves while another still needs an answer
@@ -233,6 +239,8 @@ class Trainer:
             )
 
     def _after_update(self, result: StepResult) -> None:
+        if self.saver is not None:
+            self.saver.check()
         step = self.progress.step
         last = step >= self.total_steps
         if step == 1 or step % self.settings.log_every == 0 or last:

@@ -364,7 +364,7 @@ def test_a_model_larger_than_memory_is_refused_before_anything_is_made(
     before = names()
     result = train(mt, model__d_model=10_000_000, model__num_heads=4)
     assert result.status == 2
-    assert "this model is too large for cpu: its weights, gradients and moments need" in result.err
+    assert "this model is too large for cpu: its weights, gradients and moments, and" in result.err
     assert "lower model.d_model (10000000)" in result.err
     assert names() - before <= {"toy.yaml"}
 
