@@ -54,9 +54,14 @@ class Saver:
             self._write, step, copies, {**copy.deepcopy(state), "metric": self.metric}, best
         )
 
+    @property
+    def busy(self) -> bool:
+        """Whether a checkpoint is being written."""
+        return self._written is not None and not self._written.done()
+
     def check(self) -> None:
         """Raises the error of a write that has failed; does not wait."""
-        if self._written is not None and self._written.done():
+        if not self.busy:
             self.wait()
 
     def wait(self) -> None:
