@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import resource
 import shlex
 import shutil
 import sys
@@ -66,6 +65,8 @@ def resumes(mt: Mt, message: str, newest: int) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="limits another process as Linux does")
 def test_a_checkpoint_that_does_not_fit_stops_the_run(corpus: Path, mt: Mt) -> None:
     """The largest file allowed is lowered while the run goes on: the system refuses as if full."""
+    import resource
+
     process = start(corpus)
     assert process.pid
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (50_000, 50_000))

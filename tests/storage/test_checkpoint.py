@@ -8,7 +8,6 @@ import json
 import os
 import pickle
 import random
-import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -183,6 +182,7 @@ def test_an_error_while_saving_leaves_the_earlier_ones_and_no_half_one(
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
     """What the system lets this process write, in bytes: the nearest thing to a full disk."""
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
