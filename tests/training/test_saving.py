@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -70,6 +71,16 @@ class Gate:
 
         monkeypatch.setattr(saving, "write_checkpoint", held)
 
+    def open_after(self, seconds: float) -> None:
+        """Opens so long after the first write begins."""
+
+        def wait() -> None:
+            self.begun.wait(PATIENCE)
+            time.sleep(seconds)
+            self.may_go.set()
+
+        threading.Thread(target=wait).start()
+
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
@@ -119,7 +130,7 @@ def test_training_goes_on_and_the_next_save_waits(make: Make, gate: Gate) -> Non
 def test_closing_waits(make: Make, gate: Gate) -> None:
     saver = make()
     save(saver, 1)
-    threading.Timer(0.05, gate.may_go.set).start()
+    gate.open_after(0.05)
     saver.close()
     assert steps(saver) == [1]
 
@@ -219,7 +230,7 @@ def test_a_run_ends_with_all_written_and_its_waiting_counts_as_saving(
 ) -> None:
     write_jsonl(here / "pairs.jsonl", toy_pairs(60))
     run = Run(config_from_dict(toy_config(training__max_steps=2, training__epochs=None), "test"))
-    threading.Timer(0.3, gate.may_go.set).start()
+    gate.open_after(0.3)
     for _ in run.trainer.fit():
         pass
     assert run.newest_step() == 2
