@@ -98,13 +98,17 @@ def load_translator(arguments: argparse.Namespace) -> Translator:
         raise UserError(f"--device {arguments.device}: expected auto, cpu, cuda, cuda:N or mps")
 
     from mt.cli.report import start_logging
+    from mt.decoding.torch_engine import TorchEngine
     from mt.decoding.translator import Translator
     from mt.model.device import resolve_device
     from mt.storage.model_folder import find_model
 
     start_logging()
     folder = find_model(arguments.model)
-    return Translator.load(folder, resolve_device(arguments.device), arguments.unknown)
+    config = folder.read_config()
+    src, tgt = folder.tokenizers(config)
+    engine = TorchEngine.load(folder, config, src, tgt, resolve_device(arguments.device))
+    return Translator(engine, src, tgt, config, arguments.unknown)
 
 
 def _is_device(name: str) -> bool:

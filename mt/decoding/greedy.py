@@ -6,24 +6,13 @@ Letters: B sentences, S source length, V target vocabulary, R rows not yet finis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from mt.decoding.engine import Hypothesis
 from mt.model.interface import State, TranslationModel
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID
-
-
-@dataclass
-class Hypothesis:
-    """A translation as ids, without SOS and EOS."""
-
-    ids: list[int]
-    log_probability: float  # natural logarithm, of the ids and the EOS after them
-    cut: bool  # it reached the longest allowed length before EOS
-    # For each id the source place, SOS being 0, that it looked at most; if that was asked for.
-    alignment: list[int] = field(default_factory=list)
 
 
 @torch.inference_mode()
@@ -92,10 +81,12 @@ def _append(
         hypothesis = hypotheses[row]
         if end:
             hypothesis.log_probability += gain
+            hypothesis.token_log_probabilities.append(gain)
         elif out_of_room:
             hypothesis.cut = True
         else:
             hypothesis.ids.append(new)
+            hypothesis.token_log_probabilities.append(gain)
             hypothesis.log_probability += gain
             if place is not None:
                 hypothesis.alignment.append(place)

@@ -12,13 +12,14 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor
 
 from mt.storage.atomic import sha256, sync_folder, write_text
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FORMAT = 1
 STATE_FILE = "state.json"
@@ -45,6 +46,8 @@ def write_checkpoint(
     folder: Path, step: int, parts: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
 ) -> Path:
     """Writes `parts` (file stem to tensors) and `state`; it has its name only once it is whole."""
+    from safetensors.torch import save_file  # here: a folder may be read without torch
+
     final = folder / checkpoint_name(step)
     building = folder / f".{final.name}.tmp"
     for unfinished in folder.glob(".step-*.tmp"):  # of a process that was killed while it wrote
@@ -82,6 +85,8 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
 
 def read_part(checkpoint: Path, stem: str, device: str = "cpu") -> dict[str, Tensor]:
     """The tensors of one file of a checkpoint, checked. Raises DamagedError."""
+    from safetensors.torch import load_file
+
     path = checkpoint / f"{stem}.safetensors"
     expected = read_state(checkpoint)["files"].get(path.name)
     try:

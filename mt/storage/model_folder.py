@@ -8,9 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mt.config import Config
 from mt.config_file import config_from_dict, dump_config
@@ -19,6 +17,9 @@ from mt.storage import atomic
 from mt.storage.checkpoint import DamagedError, list_checkpoints, read_part, read_state
 from mt.strict_yaml import read_yaml
 from mt.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 log = logging.getLogger("mt")
 WEIGHTS = Path("weights")

@@ -7,9 +7,11 @@ import torch
 from torch import Tensor
 
 from mt.config import ModelConfig
-from mt.data.batch import frame, pad
+from mt.data.batch import pad
+from mt.data.frame import frame
 from mt.data.masks import padding_mask
-from mt.decoding.greedy import Hypothesis, greedy
+from mt.decoding.engine import Hypothesis
+from mt.decoding.greedy import greedy
 from mt.model.build import build_model
 from mt.model.interface import TranslationModel
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID
