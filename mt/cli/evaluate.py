@@ -75,7 +75,7 @@ def _evaluate_model(arguments: argparse.Namespace) -> int:
     translations = [
         translation
         for part in track(parts, "translating", len(test_set.sources), " sentences", each)
-        for translation in translator.translate(part, arguments.batch_size)
+        for translation in translator.translate(part, arguments.batch_size, arguments.prefix)
     ]
     hypotheses = [translation.text for translation in translations]
     scores = score(hypotheses, test_set.references)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from mt.decoding.engine import Hypothesis, Search
-from mt.decoding.finished import TOLERANCE, Finished
+from mt.decoding.finished import Finished, tolerance
 from mt.decoding.options import Chooser, Options
 from mt.decoding.rules import FREE, Rules
 from mt.decoding.sampling import Sampler
@@ -157,13 +157,16 @@ class Beams:
         """
         to_beat = [self.finished[i].to_beat for i in self.sentences.tolist()]
         most = scores.amax(dim=1) / self.penalties
-        return ~(most <= torch.tensor(to_beat, device=most.device) - TOLERANCE)
+        length = self.said.size(2)
+        return ~(most <= torch.tensor(to_beat, device=most.device) - tolerance(length))
 
     def _note_close(self, top: Tensor, full: Tensor, options: Options) -> None:
         """Marks the sentences where another batch could have decided otherwise."""
         inside = top.gather(1, (self.slots - 1)[:, None]).squeeze(1)
         outside = top.gather(1, self.slots[:, None]).squeeze(1)
-        close = (inside - outside < TOLERANCE) & ~full  # false where both are -infinity
+        close = (
+            inside - outside < tolerance(self.said.size(2))
+        ) & ~full  # false where both are -infinity
         there = (self.scores != -torch.inf).flatten()
         near = options.close | (options.close_end & full.repeat_interleave(self.width))
         close = close | (near & there).view_as(self.scores).any(dim=1)

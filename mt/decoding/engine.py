@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from mt.config import DecodingConfig
 from mt.data.ragged import Ids
+from mt.errors import UserError
 
-Normalization = Literal["length", "gnmt", "none"]
+Normalization = Literal["gnmt", "length", "none"]
 EXTRA_LENGTH = 10  # tokens that a translation may have beyond the ratio, so that short ones fit
 
 
@@ -24,10 +26,10 @@ class Search:
 
     beam_size: int = 1
     n_best: int = 1  # hypotheses of a sentence that are wanted, at most `beam_size`
-    # Hypotheses compete by log-probability over |Y|^alpha ("length"), over ((5 + |Y|) / 6)^alpha
-    # ("gnmt"; Wu et al. 2016, equation 14), or by itself; EOS is counted in |Y|.
-    length_penalty: float = 1.0  # alpha
-    length_normalization: Normalization = "length"
+    # Hypotheses compete by log-probability over ((5 + |Y|) / 6)^alpha ("gnmt"; Wu et al. 2016,
+    # equation 14), over |Y|^alpha ("length"), or by itself; EOS is counted in |Y|.
+    length_penalty: float = 0.6  # alpha
+    length_normalization: Normalization = "gnmt"
     # The best hypothesis for each of the `n_best` likeliest first tokens, instead of the best ones
     # of all, which often differ in a comma.
     distinct_first: bool = False
@@ -44,6 +46,34 @@ class Search:
     repetition_penalty: float = 1.0
     banned: tuple[int, ...] = ()  # ids that are never said, unless a prefix has them
     align: bool = False
+
+    @classmethod
+    def of(cls, decoding: DecodingConfig) -> Search:
+        """The search that a config describes."""
+        return cls(**decoding.model_dump())
+
+    def check(self, vocabulary: int) -> None:
+        """Raises UserError unless the settings fit each other and so many target tokens."""
+        if self.sample and self.beam_size > 1:
+            raise UserError(
+                f"sampling with beam_size {self.beam_size}: a draw has no beam; leave out one of "
+                "them (n_best draws several)"
+            )
+        if self.beam_size > vocabulary:
+            raise UserError(
+                f"beam_size {self.beam_size} is wider than the target vocabulary of {vocabulary} "
+                "tokens; choose a narrower beam, as 4"
+            )
+        most = vocabulary if self.sample or self.distinct_first else self.beam_size
+        if self.n_best > most:
+            raise UserError(
+                f"n_best {self.n_best} is more than there are hypotheses ({most}); make beam_size "
+                "as large"
+            )
+        if self.length_penalty < 0:
+            raise UserError(
+                f"length_penalty {self.length_penalty:g} is negative; expected 0 or more, as 0.6"
+            )
 
     def penalty(self, length: int) -> float:
         """What the log-probability of a hypothesis of `length`, EOS counted, is divided by."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from mt.decoding.finished import TOLERANCE
+from mt.decoding.finished import tolerance
 from mt.decoding.rules import Rules
 from mt.decoding.sampling import Sampler
 from mt.text.tokenizer import EOS_ID
@@ -33,7 +33,7 @@ class Options:
     def close_end(self) -> Tensor:
         """(R,) whether it is a near thing that the likeliest token is EOS, or that it is not."""
         ends = (self.tokens[:, :2] == EOS_ID).any(dim=1)
-        return ends & (self.gains[:, 0] - self.gains[:, 1] < TOLERANCE)
+        return ends & (self.gains[:, 0] - self.gains[:, 1] < tolerance(0))
 
 
 class Chooser:
@@ -69,4 +69,4 @@ class Chooser:
         values, tokens = self.sampler.perturbed(scores, first).topk(2)
         gains = scores.gather(1, tokens)
         gains[:, 1] = -torch.inf  # the second is there to tell how near it was
-        return gains, tokens, values[:, 0] - values[:, 1] < TOLERANCE
+        return gains, tokens, values[:, 0] - values[:, 1] < self.sampler.tolerance

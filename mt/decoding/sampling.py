@@ -13,6 +13,7 @@ from torch import Tensor
 
 from mt.data.ragged import Ids
 from mt.decoding.engine import Search
+from mt.decoding.finished import tolerance
 
 
 class Sampler:
@@ -20,6 +21,7 @@ class Sampler:
 
     def __init__(self, search: Search, sources: Sequence[Ids]) -> None:
         self.search = search
+        self.tolerance = tolerance(0) / search.temperature  # of what is compared to draw
         self.generators = [
             _generator(search.seed, source, sample)
             for source in sources

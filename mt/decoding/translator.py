@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,12 +10,14 @@ from mt.config import Config
 from mt.data.frame import FRAME, frame
 from mt.data.ragged import Ids
 from mt.decoding.engine import Engine, Hypothesis, Search
+from mt.errors import UserError
 from mt.text.cleaning import normalize
 from mt.text.tokenizer import UNK_ID, Tokenizer
 
 # What stands for a target word that the model has no word for: a mark; the source word that it
 # looked at most; or the likeliest word that it does have.
 Unknown = Literal["mark", "copy", "ban"]
+USUAL_LENGTH = 64  # source tokens; a batch of longer sentences holds fewer of them
 
 
 @dataclass
@@ -84,21 +86,23 @@ class Translator:
         self.src = src
         self.tgt = tgt
         self.unknown = unknown
-        self.search = search or Search(max_length_ratio=config.decoding.max_length_ratio)
+        self.search = search or Search.of(config.decoding)
+        self.search.check(tgt.vocab_size)
         self.source_limit = config.data.max_length - FRAME
         self.target_limit = config.data.max_length - FRAME
 
-    def translate(self, sentences: Sequence[str], batch_size: int = 64) -> list[Translation]:
-        """The translations of `sentences`, in their order; a blank one gives a blank one."""
+    def translate(
+        self, sentences: Sequence[str], batch_size: int = 64, prefix: str = ""
+    ) -> list[Translation]:
+        """The translations of `sentences`, in their order; a blank one gives a blank one.
+
+        Each begins with the words of `prefix`. Raises UserError if the model cannot say them.
+        """
         translations = [Translation(source=sentence) for sentence in sentences]
         framed = [self._read(translation) for translation in translations]
-        # Sentences of about one length share a batch; blank ones need no search.
-        order = sorted(
-            (i for i, ids in enumerate(framed) if len(ids) > FRAME), key=lambda i: len(framed[i])
-        )
-        for first in range(0, len(order), batch_size):
-            chosen = order[first : first + batch_size]
-            found = self._search([framed[i] for i in chosen])
+        begin = self._prefix(prefix)
+        for chosen in batches(list(map(len, framed)), batch_size):
+            found = self._search([framed[i] for i in chosen], begin)
             for i, hypotheses in zip(chosen, found, strict=True):
                 source = translations[i].source
                 translations[i].alternatives = [self._write(source, h) for h in hypotheses]
@@ -114,14 +118,27 @@ class Translator:
             translation.source_limit = self.source_limit
         return frame(ids[: self.source_limit])
 
-    def _search(self, framed: list[Ids]) -> list[list[Hypothesis]]:
+    def _prefix(self, text: str) -> list[int]:
+        text = normalize(text)
+        ids = self.tgt.encode(text)
+        if len(ids) > self.target_limit:
+            raise UserError(
+                f"the prefix has {len(ids)} tokens, over the model's limit of {self.target_limit}"
+            )
+        if UNK_ID in ids:
+            words = ", ".join(self.tgt.unknown(text))
+            raise UserError(f"the prefix has words that the model does not know: {words}")
+        return ids
+
+    def _search(self, framed: list[Ids], prefix: list[int]) -> list[list[Hypothesis]]:
         search = replace(
             self.search,
             banned=(*self.search.banned, *([UNK_ID] if self.unknown == "ban" else [])),
             align=self.search.align or (self.unknown == "copy" and self.tgt.kind == "word"),
         )
         longest = [search.max_length(len(ids) - FRAME, self.target_limit) for ids in framed]
-        return self.engine.search(framed, longest, [()] * len(framed), search)
+        longest = [max(length, len(prefix)) for length in longest]
+        return self.engine.search(framed, longest, [prefix] * len(framed), search)
 
     def _write(self, source: str, hypothesis: Hypothesis) -> Alternative:
         copied = []
@@ -138,3 +155,22 @@ class Translator:
         words = self.src.tokens(normalize(source))
         places = zip(hypothesis.ids, hypothesis.alignment, strict=True)
         return [words[place - 1] for i, place in places if i == UNK_ID]
+
+
+def batches(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """Places in `lengths` of framed sources, those of about one length in a batch.
+
+    A batch has `batch_size` sentences at most, and so many times `USUAL_LENGTH` tokens, padding
+    counted, unless a sentence alone has more. Blank sentences are left out: they need no search.
+    """
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        if lengths[i] <= FRAME:
+            continue
+        room = min(batch_size, batch_size * USUAL_LENGTH // lengths[i])
+        if batch and len(batch) >= room:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
