@@ -164,12 +164,10 @@ class Beams:
         """Marks the sentences where another batch could have decided otherwise."""
         inside = top.gather(1, (self.slots - 1)[:, None]).squeeze(1)
         outside = top.gather(1, self.slots[:, None]).squeeze(1)
-        close = (
-            inside - outside < tolerance(self.said.size(2))
-        ) & ~full  # false where both are -infinity
-        there = (self.scores != -torch.inf).flatten()
-        near = options.close | (options.close_end & full.repeat_interleave(self.width))
-        close = close | (near & there).view_as(self.scores).any(dim=1)
+        close = inside - outside < tolerance(self.said.size(2))  # false where both are -infinity
+        rows = options.close | (options.close_end & full.repeat_interleave(self.width))
+        rows = rows.view_as(self.scores) & (self.scores != -torch.inf)
+        close = (close & ~full) | rows.any(dim=1)
         for i in self.sentences[close].tolist():
             self.finished[i].unsure = True
 

@@ -64,14 +64,15 @@ class TorchEngine:
         """As `Engine.search`."""
         tasks = [Task(*task) for task in zip(framed, max_lengths, prefixes, strict=True)]
         results = []
-        for task, finished in zip(tasks, self._run(tasks, search), strict=True):
+        for task, finished in zip(tasks, self.run(tasks, search), strict=True):
             best = finished.best()
             if finished.unsure and len(tasks) > 1:
-                best = self._run([task], search)[0].best()
+                best = self.run([task], search)[0].best()
             results.append(best)
         return results
 
-    def _run(self, tasks: Sequence[Task], search: Search) -> list[Finished]:
+    def run(self, tasks: Sequence[Task], search: Search) -> list[Finished]:
+        """What one batch finds, with a mark on those that another batch might not."""
         if search.sample:
             return self._samples(tasks, search)
         if search.distinct_first:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from mt.config import Config
 from mt.config_file import config_from_dict
-from mt.decoding.engine import EXTRA_LENGTH
+from mt.decoding.engine import EXTRA_LENGTH, Search
 from mt.decoding.torch_engine import TorchEngine
-from mt.decoding.translator import Translator
+from mt.decoding.translator import Translator, batches
 from mt.errors import UserError
 from mt.model.build import build_model
 from mt.model.interface import TranslationModel
@@ -40,7 +40,12 @@ def tokenizers(settings: Config) -> tuple[Tokenizer, Tokenizer]:
     )
 
 
-def make(seed: int = 0, likes: dict[int, float] | None = None, **changes: object) -> Translator:
+def make(
+    seed: int = 0,
+    likes: dict[int, float] | None = None,
+    search: Search | None = None,
+    **changes: object,
+) -> Translator:
     """An untrained translator, whose model `likes` some ids more than others."""
     chosen = config(**changes)
     src, tgt = tokenizers(chosen)
@@ -52,7 +57,7 @@ def make(seed: int = 0, likes: dict[int, float] | None = None, **changes: object
         model.projection.bias[EOS_ID] += 2.0
         for token, gain in (likes or {}).items():
             model.projection.bias[token] += gain
-    return Translator(TorchEngine(model.eval(), CPU), src, tgt, chosen)
+    return Translator(TorchEngine(model.eval(), CPU), src, tgt, chosen, search=search)
 
 
 def model_of(translator: Translator) -> TranslationModel:
@@ -230,3 +235,39 @@ def test_a_translator_needs_no_torch() -> None:
     modules = "mt.decoding.translator, mt.storage.model_folder"
     program = f"import {modules}, sys; assert 'torch' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("search", "words"),
+    [
+        (Search(beam_size=2, n_best=3), "n_best 3 is more than there are hypotheses"),
+        (Search(beam_size=2, length_penalty=-0.5), "length_penalty -0.5 is negative"),
+        (Search(beam_size=9999), "beam_size 9999 is wider than the target vocabulary"),
+        (Search(beam_size=2, sample=True), "a draw has no beam"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused(search: Search, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        make(search=search)
+
+
+def test_alternatives_come_best_first_and_each_with_its_text() -> None:
+    (translation,) = make(search=Search(beam_size=4, n_best=4)).translate(["the cat sleeps"])
+    scores = [alternative.hypothesis.score for alternative in translation.alternatives]
+    assert len(scores) == 4
+    assert translation.text == translation.alternatives[0].text
+    assert len({alternative.text for alternative in translation.alternatives}) > 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(2, 500), max_size=80), st.integers(1, 64))
+def test_batches_hold_every_sentence_once_and_no_more_than_they_may(
+    lengths: list[int], batch_size: int
+) -> None:
+    found = list(batches(lengths, batch_size))
+    flat = [i for batch in found for i in batch]
+    assert sorted(flat) == [i for i, length in enumerate(lengths) if length > 2]
+    assert [lengths[i] for i in flat] == sorted(lengths[i] for i in flat)
+    for batch in found:
+        places = len(batch) * max(lengths[i] for i in batch)
+        assert len(batch) == 1 or (len(batch) <= batch_size and places <= 64 * batch_size)
