@@ -19,6 +19,7 @@ from mt.text.tokenizer import EOS_ID
 # cache from the product to the choice; on other devices they only have to fit.
 CPU_NUMBERS = 1 << 18
 NUMBERS = 1 << 27
+BLOCK = 64  # tokens
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Chooser:
         return Options(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
     def _likeliest(self, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        gains, tokens = scores.topk(min(self.count, scores.size(1)))
+        gains, tokens = largest(scores, min(self.count, scores.size(1)))
         return gains, tokens, torch.zeros_like(tokens[:, 0], dtype=torch.bool)
 
     def _drawn(self, scores: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -70,3 +71,22 @@ class Chooser:
         gains = scores.gather(1, tokens)
         gains[:, 1] = -torch.inf  # the second is there to tell how near it was
         return gains, tokens, values[:, 0] - values[:, 1] < self.sampler.tolerance
+
+
+def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """As `scores.topk(count)` of (R, V), in under half the time where V is large.
+
+    The largest are in the `count` blocks whose own largest are, or in what is left after them.
+    """
+    rows, vocabulary = scores.shape
+    blocks = vocabulary // BLOCK
+    if blocks < 2 * count:
+        return scores.topk(count)
+    whole = blocks * BLOCK
+    by_block = scores[:, :whole].unflatten(1, (blocks, BLOCK))  # type: ignore[no-untyped-call]
+    best = by_block.amax(dim=2).topk(count).indices  # (R, C)
+    tokens = (best[:, :, None] * BLOCK + torch.arange(BLOCK, device=scores.device)).flatten(1)
+    rest = torch.arange(whole, vocabulary, device=scores.device).expand(rows, -1)
+    tokens = torch.cat((tokens, rest), dim=1)  # (R, C * BLOCK + what is left)
+    gains, places = scores.gather(1, tokens).topk(count)
+    return gains, tokens.gather(1, places)
