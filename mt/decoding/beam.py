@@ -92,7 +92,8 @@ class Beams:
         self.said = torch.empty(count, self.width, 0, dtype=torch.long, device=device)  # (N, K, T)
         self.gains = torch.empty(count, self.width, 0, device=device)  # of what was said
         self.places = torch.empty_like(self.said)  # what it looked at, if that is asked for
-        self.scores = torch.full((count, self.width), -torch.inf, device=device).double()  # (N, K)
+        exact = torch.float32 if device.type == "mps" else torch.float64  # mps has no other
+        self.scores = torch.full((count, self.width), -torch.inf, dtype=exact, device=device)
         self.scores[:, 0] = 0.0  # all begin alike: one is enough
 
     def forced(self) -> Tensor | None:
@@ -158,7 +159,7 @@ class Beams:
         to_beat = [self.finished[i].to_beat for i in self.sentences.tolist()]
         most = scores.amax(dim=1) / self.penalties
         length = self.said.size(2)
-        return ~(most <= torch.tensor(to_beat, device=most.device) - tolerance(length))
+        return ~(most <= torch.tensor(to_beat).to(most) - tolerance(length))
 
     def _note_close(self, top: Tensor, full: Tensor, options: Options) -> None:
         """Marks the sentences where another batch could have decided otherwise."""

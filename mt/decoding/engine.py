@@ -64,8 +64,8 @@ class Search:
                 f"beam_size {self.beam_size} is wider than the target vocabulary of {vocabulary} "
                 "tokens; choose a narrower beam, as 4"
             )
-        most = vocabulary if self.sample or self.distinct_first else self.beam_size
-        if self.n_best > most:
+        most = vocabulary if self.distinct_first else self.beam_size
+        if self.n_best > most and not self.sample:
             raise UserError(
                 f"n_best {self.n_best} is more than there are hypotheses ({most}); make beam_size "
                 "as large"

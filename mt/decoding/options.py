@@ -15,9 +15,9 @@ from mt.decoding.rules import Rules
 from mt.decoding.sampling import Sampler
 from mt.text.tokenizer import EOS_ID
 
-# Numbers in the scores of some rows by the whole vocabulary. On a CPU they should stay in its
-# cache from the product to the choice; on other devices they only have to fit.
-CPU_NUMBERS = 1 << 18
+# Numbers in the scores of some rows by the whole vocabulary, so that memory has a bound. On a CPU
+# more at once gain nothing.
+CPU_NUMBERS = 1 << 21
 NUMBERS = 1 << 27
 BLOCK = 64  # tokens
 
