@@ -108,12 +108,16 @@ class _Writer:
         moved = self.graph.node("Transpose", apart, perm=[2, 0, 3, 1, 4])
         return [self.graph.node("Gather", moved, self.graph.whole(i), axis=0) for i in range(parts)]
 
-    def mix(self, q: str, k: str, v: str, added: str, attention: Attention, name: str) -> str:
-        """softmax(QKᵀ / √C + added) V and the output matrix: (B, T, D)."""
+    def weights(self, q: str, k: str, added: str) -> str:
+        """softmax(QKᵀ / √C + added): (B, H, T, S)."""
         graph = self.graph
         product = graph.node("MatMul", q, graph.node("Transpose", k, perm=[0, 1, 3, 2]))
         scores = graph.node("Mul", product, graph.number(1 / math.sqrt(self.channels)))
-        weights = graph.node("Softmax", graph.node("Add", scores, added), axis=-1)
+        return graph.node("Softmax", graph.node("Add", scores, added), axis=-1)
+
+    def mix(self, weights: str, v: str, attention: Attention, name: str) -> str:
+        """Values by their weights and the output matrix: (B, T, D)."""
+        graph = self.graph
         mixed = graph.node("Transpose", graph.node("MatMul", weights, v), perm=[0, 2, 1, 3])
         joined = graph.node("Reshape", mixed, graph.whole([0, 0, self.parts.d_model]))
         return self.linear(attention.output, joined, f"{name}.output")
@@ -145,7 +149,8 @@ class _Encoder(_Writer):
         read = self.before(layer, 0, x, name)
         fused = self.linear(layer.attention.projections[0], read, f"{name}.query_key_value")
         q, k, v = self.heads(fused, 3)
-        x = self.after(layer, 0, x, self.mix(q, k, v, added, layer.attention, name), name)
+        y = self.mix(self.weights(q, k, added), v, layer.attention, name)
+        x = self.after(layer, 0, x, y, name)
         return self.feed_forward(layer, 1, x, name)
 
     def keys_values(self, layer: Layer, memory: str, i: int) -> str:
@@ -165,12 +170,15 @@ class _Decoder(_Writer):
         first = graph.size("past", 4)
         end = graph.node("Add", first, graph.size("tgt", 1))
         causal, added = self.causal(first, end), self.padding("src")
+        self.watched: list[str] = []  # weights over the memory by layer
         x = self.embed(stack, "tgt", first, end, "decoder")
         longer = []
         for i, layer in enumerate(stack.layers):
             x, keys_values = self.layer(layer, i, x, causal, added)
             longer.append(keys_values)
         graph.stack(longer, name="present")
+        looked = graph.node("Mean", *self.watched)
+        graph.node("ReduceMean", looked, graph.whole([1]), name="attention", keepdims=0)
         x = self.norm(stack.norm, x, "decoder.norm")
         self.project(x)
         self._save(path)
@@ -189,6 +197,7 @@ class _Decoder(_Writer):
             {
                 "logits": (TensorProto.FLOAT, ["B", "T", len(self.parts.projection.weight)]),
                 "present": (TensorProto.FLOAT, [*kept, "P + T", channels]),
+                "attention": (TensorProto.FLOAT, ["B", "T", "S"]),
             },
         )
 
@@ -217,7 +226,7 @@ class _Decoder(_Writer):
             self.graph.node("Concat", past, more, axis=2)
             for past, more in zip(old, new, strict=True)
         )
-        y = self.mix(q, k, v, causal, layer.attention, name)
+        y = self.mix(self.weights(q, k, causal), v, layer.attention, name)
         return self.after(layer, 0, x, y, name), self.graph.stack([k, v])
 
     def look(self, layer: Layer, i: int, x: str, added: str, name: str) -> str:
@@ -227,7 +236,9 @@ class _Decoder(_Writer):
         read = self.before(layer, 1, x, name)
         (q,) = self.heads(self.linear(attention.projections[0], read, f"{name}.cross.query"), 1)
         k, v = self.both("cross", i)
-        y = self.mix(q, k, v, added, attention, f"{name}.cross")
+        weights = self.weights(q, k, added)
+        self.watched.append(weights)
+        y = self.mix(weights, v, attention, f"{name}.cross")
         return self.after(layer, 1, x, y, name)
 
     def both(self, cache: str, i: int) -> tuple[str, str]:
@@ -272,6 +283,7 @@ decoder.onnx
   past     float32 (B, {layers}, 2, {heads}, P, {channels})      what the decoder gave last; at first with P = 0
   logits   float32 (B, T, {vocab})             output: scores of the token after each of tgt
   present  float32 (B, {layers}, 2, {heads}, P + T, {channels})  output: the next `past`
+  attention float32 (B, T, S)                  output: how much each of tgt looked at each of src
 
 Greedy search: the likeliest token that is neither {pad} nor {sos} (nor, at the first place, {eos}),
 fed back as tgt (B, 1) until it is {eos}. Axis 0 is the sentence everywhere: rows can be dropped,
