@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from mt.cli.engine import add_engine_options, find_engine, load_engine
 from mt.cli.search import add_search_options, at_least, search_from
 
 if TYPE_CHECKING:
@@ -42,9 +43,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="NAME|DIR", help="a name in weights/ or a folder (default: the newest)"
     )
-    parser.add_argument(
-        "--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)"
-    )
+    add_engine_options(parser)
     parser.add_argument(
         "--unknown",
         choices=("mark", "copy", "ban"),
@@ -93,29 +92,18 @@ def _check_not_the_same(arguments: argparse.Namespace) -> None:
 
 def load_translator(arguments: argparse.Namespace) -> Translator:
     """The translator that the options ask for. Raises UserError."""
-    from mt.errors import UserError
-
-    if not _is_device(arguments.device):
-        raise UserError(f"--device {arguments.device}: expected auto, cpu, cuda, cuda:N or mps")
+    from dataclasses import replace
 
     from mt.cli.report import start_logging
-    from mt.decoding.torch_engine import TorchEngine
     from mt.decoding.translator import Translator
-    from mt.model.device import resolve_device
-    from mt.storage.model_folder import find_model
 
     start_logging()
-    folder = find_model(arguments.model)
+    engine, folder = find_engine(arguments)
     config = folder.read_config()
     src, tgt = folder.tokenizers(config)
-    engine = TorchEngine.load(folder, config, src, tgt, resolve_device(arguments.device))
-    search = search_from(arguments, config)
-    return Translator(engine, src, tgt, config, arguments.unknown, search)
-
-
-def _is_device(name: str) -> bool:
-    kind, colon, index = name.partition(":")
-    return kind in ("auto", "cpu", "cuda", "mps") and (not colon or index.isdecimal())
+    loaded = load_engine(engine, folder, config, src, tgt, arguments.device)
+    search = replace(search_from(arguments, config), scored=getattr(arguments, "json", False))
+    return Translator(loaded, src, tgt, config, arguments.unknown, search)
 
 
 def _text(argument: str) -> str:

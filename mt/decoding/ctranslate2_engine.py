@@ -59,7 +59,8 @@ class CTranslate2Engine:
             )
             for n, result in zip(chosen, results, strict=True):
                 found[n] = self._hypotheses(result, max_lengths[n], search)
-        self._score(found, sources, search)
+        if search.scored:
+            self._score(found, sources, search)
         return [sorted(made, key=lambda hypothesis: -hypothesis.score) for made in found]
 
     def _open(self) -> Any:
@@ -84,6 +85,7 @@ class CTranslate2Engine:
             "suppress_sequences": [[self._tgt[i]] for i in never],
             "return_attention": search.align,
             "return_end_token": True,
+            "return_scores": True,
             "max_input_length": 0,
         }
         if search.sample:
@@ -95,20 +97,20 @@ class CTranslate2Engine:
         return options
 
     def _hypotheses(self, result: Any, max_length: int, search: Search) -> list[Hypothesis]:
-        """The hypotheses of one sentence, without scores."""
+        """The hypotheses of one sentence, with scores as the search saw them."""
         made = []
         for i, tokens in enumerate(result.hypotheses):
             ids = [self._ids[token] for token in tokens]
             cut = ids[-1:] != [EOS_ID] or len(ids) > max_length + 1
-            hypothesis = Hypothesis(ids[: max_length if cut else -1], 0.0, cut)
+            score = result.scores[i]
+            total = score * search.penalty(len(ids))
+            hypothesis = Hypothesis(ids[: max_length if cut else -1], total, cut, score)
             if search.align:
                 hypothesis.alignment = _looked_at(result.attention[i], len(hypothesis.ids))
             made.append(hypothesis)
         return made
 
-    def _score(
-        self, found: list[list[Hypothesis]], sources: list[Tokens], search: Search
-    ) -> None:
+    def _score(self, found: list[list[Hypothesis]], sources: list[Tokens], search: Search) -> None:
         """Log-probabilities by the model itself: those of the search are without what is banned."""
         pairs = [(sources[n], hypothesis) for n, made in enumerate(found) for hypothesis in made]
         results = self._translator.score_batch(

@@ -46,6 +46,9 @@ class Search:
     repetition_penalty: float = 1.0
     banned: tuple[int, ...] = ()  # ids that are never said, unless a prefix has them
     align: bool = False
+    # Whether log-probabilities are wanted. Without, an engine to which they are more work may leave
+    # out those of single tokens, and give those of a translation as its search saw them.
+    scored: bool = True
 
     @classmethod
     def of(cls, decoding: DecodingConfig) -> Search:

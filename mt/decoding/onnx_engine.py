@@ -78,9 +78,7 @@ class OnnxEngine:
             length += 1
 
 
-def _note_places(
-    hypotheses: list[Hypothesis], rows: Whole, attention: Floats, src: Whole
-) -> None:
+def _note_places(hypotheses: list[Hypothesis], rows: Whole, attention: Floats, src: Whole) -> None:
     """Writes down which of src (R, S), SOS, EOS and padding aside, each row looks at most."""
     words = ~np.isin(src, (PAD_ID, SOS_ID, EOS_ID))
     for row, place in zip(rows, np.where(words, attention, -1).argmax(axis=1), strict=True):
@@ -114,7 +112,14 @@ def _log_softmax(logits: Floats) -> Floats:
 def _check(search: Search, prefixes: Sequence[Sequence[int]]) -> None:
     """Raises UserError, naming the first thing asked for that is more than greedy search."""
     greedy = Search()
-    free = {"length_penalty", "length_normalization", "max_length_ratio", "banned", "align"}
+    free = {
+        "length_penalty",
+        "length_normalization",
+        "max_length_ratio",
+        "banned",
+        "align",
+        "scored",
+    }
     asked = [
         name
         for name, value in vars(search).items()

@@ -54,9 +54,7 @@ def check_quantization(format: Format, quantization: str) -> None:
 
         known = QUANTIZATIONS
     if quantization not in known:
-        raise UserError(
-            f"--quantization {quantization}: --format {format} has {', '.join(known)}"
-        )
+        raise UserError(f"--quantization {quantization}: --format {format} has {', '.join(known)}")
 
 
 def check_place(target: Path) -> None:

@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mt.export.parts import Array
 
+Value = tuple[int, Sequence[str | int]]  # element type, and axes by name or length
 OPSET = 20  # the first with Gelu
 IR_VERSION = 9  # which belongs to it; newer ones are refused by older runtimes
 ALIGNED = 64  # bytes that an array begins at a multiple of
@@ -88,12 +89,12 @@ class Graph:
     def save(
         self,
         path: Path,
-        inputs: dict[str, tuple[int, Sequence[str | int]]],
-        outputs: dict[str, tuple[int, Sequence[str | int]]],
+        inputs: dict[str, Value],
+        outputs: dict[str, Value],
     ) -> None:
         """Writes the model; inputs and outputs have an element type and named or fixed axes."""
 
-        def infos(values: dict[str, tuple[int, Sequence[str | int]]]) -> list[onnx.ValueInfoProto]:
+        def infos(values: dict[str, Value]) -> list[onnx.ValueInfoProto]:
             return [helper.make_tensor_value_info(name, *value) for name, value in values.items()]
 
         graph = helper.make_graph(

@@ -79,7 +79,7 @@ class Parts:
     @property
     def d_model(self) -> int:
         """D."""
-        return self.positions.shape[1]
+        return int(self.positions.shape[1])
 
     @property
     def tied(self) -> tuple[bool, bool]:

@@ -1,8 +1,8 @@
 """A model for CTranslate2: our parts in the places that its Transformer specification has.
 
 Nothing of ours is beyond it: pre- and post-norm, ReLU and exact GELU, attention with and without
-biases, shared matrices. Position vectors are given to it, since those that it makes by itself are in
-another order and begin at 1.
+biases, shared matrices. Position vectors are given to it, since those that it makes by itself are
+in another order and begin at 1.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto
 
-from mt.export.onnx_graph import Graph, WeightsFile
+from mt.export.onnx_graph import Graph, Value, WeightsFile
 from mt.export.parts import LAYER_NORM_EPSILON, Attention, Layer, Linear, Norm, Parts, Stack
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, UNK_ID, Tokenizer
 
@@ -50,7 +50,8 @@ class _Writer:
         self.graph = Graph(weights)
         self.channels = parts.d_model // parts.num_heads
         layers, heads = len(parts.decoder.layers), parts.num_heads
-        self.cross = (TensorProto.FLOAT, ["B", layers, 2, heads, "S", self.channels])
+        self.kept: list[str | int] = ["B", layers, 2, heads]
+        self.cross: Value = (TensorProto.FLOAT, [*self.kept, "S", self.channels])
         self.ids = TensorProto.INT64
 
     def embed(self, stack: Stack, ids: str, first: str, end: str, name: str) -> str:
@@ -184,8 +185,7 @@ class _Decoder(_Writer):
         self._save(path)
 
     def _save(self, path: Path) -> None:
-        _, (batch, layers, two, heads, _, channels) = self.cross
-        kept = (batch, layers, two, heads)
+        kept, channels = self.kept, self.channels
         self.graph.save(
             path,
             {
@@ -202,7 +202,7 @@ class _Decoder(_Writer):
         )
 
     def causal(self, first: str, end: str) -> str:
-        """What scores of T tokens over P + T get added, so that none sees a later one: (T, P + T)."""
+        """What scores of T tokens over P + T get added: (T, P + T); none sees a later one."""
         graph = self.graph
         zero, one, none = graph.whole(0), graph.whole(1), graph.whole([0])
         start, stop = graph.node("Squeeze", first, none), graph.node("Squeeze", end, none)
@@ -255,9 +255,7 @@ class _Decoder(_Writer):
         target_tied, _ = self.parts.tied
         name = "decoder.embedding" if target_tied else "projection.weight"
         weight = self.graph.weight(projection.weight, name)
-        logits = self.graph.node(
-            "MatMul", x, self.graph.node("Transpose", weight, perm=[1, 0])
-        )
+        logits = self.graph.node("MatMul", x, self.graph.node("Transpose", weight, perm=[1, 0]))
         bias = projection.bias if projection.bias is not None else np.zeros(1, np.float32)
         self.graph.node("Add", logits, self.graph.weight(bias, "projection.bias"), name="logits")
 
@@ -270,20 +268,21 @@ tokenizer_{src}.json and tokenizer_{tgt}.json turn text into ids and back (class
 the `tokenizers` library, which knows nothing of casing and of joining words).
 
 Ids: {unk} unknown word, {pad} padding, {sos} start of sentence, {eos} end of sentence.
-Sizes: B sentences, S source length, P target tokens read before, T read now. At most {longest} tokens.
+Letters: B sentences, S source length, P target tokens read before, T read now (at most {longest}
+in all), L = {layers} decoder layers, H = {heads} heads, C = {channels} channels of a head.
 
 encoder.onnx
-  src      int64   (B, S)                      {sos} ids {eos}, then {pad} up to the longest sentence
-  cross    float32 (B, {layers}, 2, {heads}, S, {channels})      output: keys and values of the source, per layer
+  src        int64    (B, S)                  {sos} ids {eos}, then {pad} up to the longest
+  cross      float32  (B, L, 2, H, S, C)      output: keys and values of the source
 
 decoder.onnx
-  tgt      int64   (B, T)                      the next target ids; the first one is {sos}
-  src      int64   (B, S)                      as above, to know the padding
-  cross    float32 (B, {layers}, 2, {heads}, S, {channels})      what the encoder gave
-  past     float32 (B, {layers}, 2, {heads}, P, {channels})      what the decoder gave last; at first with P = 0
-  logits   float32 (B, T, {vocab})             output: scores of the token after each of tgt
-  present  float32 (B, {layers}, 2, {heads}, P + T, {channels})  output: the next `past`
-  attention float32 (B, T, S)                  output: how much each of tgt looked at each of src
+  tgt        int64    (B, T)                  the next target ids; the first one is {sos}
+  src        int64    (B, S)                  as above, to know the padding
+  cross      float32  (B, L, 2, H, S, C)      what the encoder gave
+  past       float32  (B, L, 2, H, P, C)      what the decoder gave last; at first with P = 0
+  logits     float32  (B, T, {vocab})         output: scores of the token after each of tgt
+  present    float32  (B, L, 2, H, P + T, C)  output: the next `past`
+  attention  float32  (B, T, S)               output: how much each of tgt looked at each of src
 
 Greedy search: the likeliest token that is neither {pad} nor {sos} (nor, at the first place, {eos}),
 fed back as tgt (B, 1) until it is {eos}. Axis 0 is the sentence everywhere: rows can be dropped,

@@ -178,6 +178,6 @@ A translation model, {src} to {tgt}, for Hugging Face transformers:
   model = MarianMTModel.from_pretrained(FOLDER)
   output = model.generate(input_ids)        # each row: {sos} ids {eos}, see tokenizer_{src}.json
 
-It takes and gives ids. tokenizer_{src}.json and tokenizer_{tgt}.json turn text into ids and back: class
-Tokenizer of mt does. MarianTokenizer reads SentencePiece files, which these are not.
+It takes and gives ids. Text becomes ids and ids become text by tokenizer_{src}.json and
+tokenizer_{tgt}.json, with class Tokenizer of mt. MarianTokenizer reads SentencePiece files alone.
 """
