@@ -98,7 +98,7 @@ class CTranslate2Engine:
 
     def _hypotheses(self, result: Any, max_length: int, search: Search) -> list[Hypothesis]:
         """The hypotheses of one sentence, with scores as the search saw them."""
-        made = []
+        made: dict[tuple[int, ...], Hypothesis] = {}  # what was cut may be the same as another
         for i, tokens in enumerate(result.hypotheses):
             ids = [self._ids[token] for token in tokens]
             cut = ids[-1:] != [EOS_ID] or len(ids) > max_length + 1
@@ -107,8 +107,9 @@ class CTranslate2Engine:
             hypothesis = Hypothesis(ids[: max_length if cut else -1], total, cut, score)
             if search.align:
                 hypothesis.alignment = _looked_at(result.attention[i], len(hypothesis.ids))
-            made.append(hypothesis)
-        return made
+            if not cut or tuple(hypothesis.ids) not in made:
+                made[tuple(hypothesis.ids)] = hypothesis
+        return list(made.values())
 
     def _score(self, found: list[list[Hypothesis]], sources: list[Tokens], search: Search) -> None:
         """Log-probabilities by the model itself: those of the search are without what is banned."""
