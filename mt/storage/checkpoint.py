@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from safetensors import SafetensorError
-
 from mt.storage.atomic import sha256, sync_folder, write_text
 
 if TYPE_CHECKING:
@@ -85,6 +83,7 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
 
 def read_part(checkpoint: Path, stem: str, device: str = "cpu") -> dict[str, Tensor]:
     """The tensors of one file of a checkpoint, checked. Raises DamagedError."""
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     path = checkpoint / f"{stem}.safetensors"
