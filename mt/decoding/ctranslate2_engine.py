@@ -61,7 +61,7 @@ class CTranslate2Engine:
                 found[n] = self._hypotheses(result, max_lengths[n], search)
         if search.scored:
             self._score(found, sources, search)
-        return [sorted(made, key=lambda hypothesis: -hypothesis.score) for made in found]
+        return [sorted(made, key=lambda h: (h.cut, -h.score)) for made in found]
 
     def _open(self) -> Any:
         try:
