@@ -10,6 +10,7 @@ from mt.cli.engine import ENGINES, load_engine
 
 if TYPE_CHECKING:
     from mt.decoding.translator import Translator
+    from mt.evaluation.evaluate import TestSet
     from mt.storage.model_folder import ModelFolder
 
 
@@ -68,16 +69,18 @@ def run(arguments: argparse.Namespace) -> int:
     _check_options(arguments)
 
     from mt.cli.report import log, start_logging
+    from mt.evaluation.evaluate import held_out
     from mt.export.export import export
     from mt.storage.model_folder import find_model
 
     start_logging()
     folder = find_model(arguments.model)
+    test_set = held_out(folder, folder.read_config(), "valid") if arguments.check else None
     output = Path(arguments.output) if arguments.output else None
     exported = export(folder, arguments.format, output, arguments.quantization)
     log.info("exported to %s", exported.path)
-    if arguments.check:
-        _compare(arguments, folder, exported)
+    if test_set:
+        _compare(arguments, folder, exported, test_set)
     return 0
 
 
@@ -93,11 +96,11 @@ def _check_options(arguments: argparse.Namespace) -> None:
         )
 
 
-def _compare(arguments: argparse.Namespace, folder: ModelFolder, exported: ModelFolder) -> None:
-    from mt.evaluation.evaluate import held_out
+def _compare(
+    arguments: argparse.Namespace, folder: ModelFolder, exported: ModelFolder, test_set: TestSet
+) -> None:
     from mt.export.check import LEAST_IDENTICAL, compare
 
-    test_set = held_out(folder, folder.read_config(), "valid")
     before, after = _translator("torch", folder), _translator(arguments.format, exported)
     comparison = compare(test_set, before, after, batch_size=64)
     print(f"{exported.path}, valid, {comparison.sentences:,} sentences")

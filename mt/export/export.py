@@ -15,8 +15,6 @@ from mt.storage.export_record import ExportRecord, Format, read_record
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import Tokenizer
 
-LIBRARIES = {"ctranslate2": "ctranslate2", "onnx": "onnx", "transformers": "safetensors"}
-
 
 def export(
     folder: ModelFolder, format: Format, output: Path | None = None, quantization: str = "float32"
@@ -27,14 +25,13 @@ def export(
     replaced; anything else is left alone, as UserError says. Raises UserError also for what the
     format has not.
     """
-    require(LIBRARIES[format], "export")
+    if format != "transformers":  # its files are written without it
+        require(format, "export")
     check_quantization(format, quantization)
     target = output or folder.path / format
     check_place(target)
     config = folder.read_config()
     src, tgt = folder.tokenizers(config)
-    if read_record(folder.path):
-        raise UserError(f"{folder.path.absolute()} is an export; give the model that it is of")
     weights, checkpoint = folder.weights(src, tgt)
     model = build_model(config.model, src.vocab_size, tgt.vocab_size, init=False)
     load_weights(model, weights)
