@@ -103,7 +103,7 @@ def _compare(
 
     before, after = _translator("torch", folder), _translator(arguments.format, exported)
     comparison = compare(test_set, before, after, batch_size=64)
-    print(f"{exported.path}, valid, {comparison.sentences:,} sentences")
+    print(f"{exported.path}, valid, {comparison.sentences:,} sentences, greedy search")
     for line in comparison.lines():
         print(line)
     least = arguments.least_identical

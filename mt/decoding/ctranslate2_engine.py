@@ -20,8 +20,9 @@ Tokens = list[str]
 class CTranslate2Engine:
     """A model that `mt export --format ctranslate2` wrote.
 
-    Two things are not as with torch. An alignment is of the last decoder layer alone, the mean over
-    its heads. And a sample is repeated only by the same sentences in the same batches.
+    Three things are not as with torch. An alignment is of the last decoder layer alone, the mean
+    over its heads. A sample is repeated only by the same sentences in the same batches. And with a
+    repetition penalty log-probabilities are of the model as it is.
     """
 
     def __init__(self, folder: ModelFolder, src: Tokenizer, tgt: Tokenizer, device: str) -> None:
@@ -41,8 +42,7 @@ class CTranslate2Engine:
         prefixes: Sequence[Sequence[int]],
         search: Search,
     ) -> list[list[Hypothesis]]:
-        """As `Engine.search`. Raises UserError for what CTranslate2 cannot do."""
-        _check(search)
+        """As `Engine.search`."""
         if search.sample and search.seed != self._seed:
             # Its random numbers begin anew in new threads alone.
             ctranslate2.set_random_seed(search.seed)
@@ -58,10 +58,11 @@ class CTranslate2Engine:
                 **self._options(search),
             )
             for n, result in zip(chosen, results, strict=True):
-                found[n] = self._hypotheses(result, max_lengths[n], search)
+                found[n] = _ranked(self._hypotheses(result, max_lengths[n], search))
+        found = [made[: search.n_best] for made in found]
         if search.scored:
             self._score(found, sources, search)
-        return [sorted(made, key=lambda h: (h.cut, -h.score)) for made in found]
+        return list(map(_ranked, found))
 
     def _open(self) -> Any:
         try:
@@ -74,10 +75,12 @@ class CTranslate2Engine:
 
     def _options(self, search: Search) -> dict[str, Any]:
         never = (PAD_ID, SOS_ID, *search.banned)
+        most = max(search.n_best, search.beam_size)
         options: dict[str, Any] = {
-            "beam_size": 1 if search.sample else search.beam_size,
-            "num_hypotheses": search.n_best,
-            "length_penalty": search.length_penalty if search.length_normalization != "none" else 0,
+            "beam_size": search.beam_size,
+            # All that were finished: which of them are the best is for our own ranking to say.
+            "num_hypotheses": search.n_best if search.distinct_first else most,
+            "length_penalty": _alpha(search),
             "return_alternatives": search.distinct_first,
             "min_decoding_length": max(1, search.min_length),
             "no_repeat_ngram_size": search.no_repeat_ngram,
@@ -90,7 +93,7 @@ class CTranslate2Engine:
         }
         if search.sample:
             options |= {
-                "sampling_topk": search.top_k,
+                "sampling_topk": min(search.top_k, len(self._tgt)),
                 "sampling_topp": search.top_p,
                 "sampling_temperature": search.temperature,
             }
@@ -102,9 +105,9 @@ class CTranslate2Engine:
         for i, tokens in enumerate(result.hypotheses):
             ids = [self._ids[token] for token in tokens]
             cut = ids[-1:] != [EOS_ID] or len(ids) > max_length + 1
-            score = result.scores[i]
-            total = score * search.penalty(len(ids))
-            hypothesis = Hypothesis(ids[: max_length if cut else -1], total, cut, score)
+            total = result.scores[i] * len(ids) ** _alpha(search)
+            hypothesis = Hypothesis(ids[: max_length if cut else -1], total, cut)
+            hypothesis.score = total / search.penalty(len(ids))
             if search.align:
                 hypothesis.alignment = _looked_at(result.attention[i], len(hypothesis.ids))
             if not cut or tuple(hypothesis.ids) not in made:
@@ -126,12 +129,14 @@ class CTranslate2Engine:
             hypothesis.score = hypothesis.log_probability / search.penalty(max(1, len(gains)))
 
 
-def _check(search: Search) -> None:
-    if search.beam_size > 1 and not search.sample and search.length_normalization == "gnmt":
-        raise UserError(
-            "--engine ctranslate2 has no length normalisation gnmt: it divides by |Y|^alpha; "
-            "choose length or none, or --engine torch"
-        )
+def _alpha(search: Search) -> float:
+    """The exponent of the length that CTranslate2 divides by; with 0 it stops earlier."""
+    return 0.0 if search.length_normalization == "none" else search.length_penalty
+
+
+def _ranked(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+    """Those that ended first; then the score decides."""
+    return sorted(hypotheses, key=lambda hypothesis: (hypothesis.cut, -hypothesis.score))
 
 
 def _device(name: str) -> dict[str, Any]:
@@ -148,7 +153,7 @@ def _groups(max_lengths: Sequence[int], search: Search) -> Iterator[tuple[int, l
 
     Without beams a translation that may be shorter is the beginning of a longer one.
     """
-    if search.beam_size == 1 or search.sample:
+    if search.beam_size == 1:
         yield max(max_lengths), list(range(len(max_lengths)))
         return
     for length in sorted(set(max_lengths)):

@@ -129,7 +129,10 @@ def _check(search: Search, prefixes: Sequence[Sequence[int]]) -> None:
         asked.append("prefix")
     if asked:
         names = ", ".join(name.replace("_", " ") for name in asked)
-        raise UserError(f"--engine onnx is for greedy search alone, without {names}")
+        raise UserError(
+            f"--engine onnx is for greedy search alone, without {names}; "
+            "choose --engine torch or ctranslate2"
+        )
 
 
 def _session(folder: ModelFolder, name: str) -> Any:

@@ -76,7 +76,7 @@ def test_the_check_compares_the_valid_split(trained: Path, mt: Run, quantization
     result = mt("export", "--format", "ctranslate2", "--quantization", quantization, "--check")
     assert result.status == 0, result.err
     title, identical, before, after = result.out.splitlines()
-    assert title == "weights/toy/ctranslate2, valid, 14 sentences"
+    assert title == "weights/toy/ctranslate2, valid, 14 sentences, greedy search"
     assert identical == "identical 100.00%"
     for line, word in ((before, "before"), (after, "after")):
         assert line.startswith(f"{word:9} BLEU ")

@@ -78,7 +78,7 @@ def test_scores_are_the_log_probability_by_the_length(
     engine: CTranslate2Engine, framed: list[Ids]
 ) -> None:
     for alpha in (0.0, 0.6, 1.0):
-        search = Search(beam_size=2, length_penalty=alpha)
+        search = Search(beam_size=2, length_penalty=alpha, length_normalization="length")
         for (best,) in found(engine, framed, search):
             tokens = len(best.ids) + (not best.cut)
             assert len(best.token_log_probabilities) == tokens
@@ -110,10 +110,10 @@ def test_the_longest_length_is_held_by_each_sentence(
 def test_a_translation_begins_with_its_prefix(engine: CTranslate2Engine, framed: list[Ids]) -> None:
     prefixes = [[7, 8, 9], [], [5] * 6, [0]]
     for beams in (1, 3):
-        some = found(engine, framed, Search(beam_size=beams), prefixes=prefixes)
+        some = found(engine, framed, Search(beam_size=beams, align=True), prefixes=prefixes)
         for (best,), prefix, length in zip(some, prefixes, LENGTHS, strict=True):
             assert best.ids[: len(prefix)] == prefix
-            assert len(best.ids) <= length
+            assert len(best.alignment) == len(best.ids) <= length
             assert sum(best.token_log_probabilities) == pytest.approx(best.log_probability)
 
 
@@ -146,16 +146,17 @@ def test_what_was_said_is_made_less_likely(engine: CTranslate2Engine, framed: li
 def test_alternatives_begin_with_different_tokens(
     engine: CTranslate2Engine, framed: list[Ids]
 ) -> None:
-    search = Search(beam_size=3, n_best=3, distinct_first=True)
+    search = Search(beam_size=3, n_best=3, distinct_first=True, align=True)
     for some in found(engine, framed, search):
         assert len({hypothesis.ids[0] for hypothesis in some}) == 3
+        assert all(len(h.alignment) == len(h.ids) for h in some)
 
 
 def test_samples_differ_and_are_repeated_with_the_seed(
     engine: CTranslate2Engine, framed: list[Ids]
 ) -> None:
     def samples(seed: int) -> list[list[list[int]]]:
-        search = Search(sample=True, beam_size=3, n_best=3, temperature=3.0, seed=seed)
+        search = Search(sample=True, n_best=3, temperature=3.0, seed=seed)
         return ids(found(engine, framed, search))
 
     first = samples(1)
@@ -190,12 +191,21 @@ def test_probabilities_are_probabilities(engine: CTranslate2Engine, framed: list
         assert all(0 < math.exp(gain) <= 1 for gain in best.token_log_probabilities)
 
 
-def test_a_length_normalisation_that_it_has_not(
+def test_the_best_are_those_of_all_finished_by_our_own_normalisation(
     engine: CTranslate2Engine, framed: list[Ids]
 ) -> None:
-    with pytest.raises(UserError, match="ctranslate2 has no length normalisation gnmt"):
-        found(engine, framed, Search(beam_size=2, length_normalization="gnmt"))
-    found(engine, framed, Search(length_normalization="gnmt"))  # with one beam nothing competes
+    def asked(n_best: int, **how: object) -> list[list[Hypothesis]]:
+        search = Search(beam_size=5, n_best=n_best, scored=False, **how)  # type: ignore[arg-type]
+        return found(engine, framed, search)
+
+    for normalization in ("gnmt", "length"):
+        everything = asked(5, length_penalty=0.6, length_normalization=normalization)
+        some = asked(2, length_penalty=0.6, length_normalization=normalization)
+        assert ids(some) == [hypotheses[:2] for hypotheses in ids(everything)]
+    longest = asked(1, length_penalty=9.0, length_normalization="gnmt")
+    shortest = asked(1, length_penalty=0.0, length_normalization="gnmt")
+    lengths = [sum(len(best.ids) for (best,) in each) for each in (longest, shortest)]
+    assert lengths[0] > lengths[1]
 
 
 @pytest.mark.parametrize(
