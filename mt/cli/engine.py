@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mt.config import Config
     from mt.decoding.engine import Engine
+    from mt.storage.export_record import ExportRecord
     from mt.storage.model_folder import ModelFolder
     from mt.text.tokenizer import Tokenizer
 
@@ -48,26 +50,13 @@ def find_engine(arguments: argparse.Namespace) -> tuple[str, ModelFolder]:
     if record or engine == "torch":
         return engine, folder
     exported = ModelFolder(folder.path / engine)
-    if read_record(exported.path) is None:
+    found = read_record(exported.path)
+    if found is None or found.format != engine:
         raise UserError(
             f"no export for --engine {engine} in {exported.path.absolute()}; make one first: "
             f"mt export --format {engine} --model {folder.path}"
         )
-    _tell_if_old(folder, exported)
     return engine, exported
-
-
-def _tell_if_old(folder: ModelFolder, exported: ModelFolder) -> None:
-    """Warns when training has found better weights since."""
-    from mt.cli.report import log
-    from mt.storage.export_record import read_record
-
-    record, best = read_record(exported.path), folder.pointer("best")
-    if record and best and best.name != record.checkpoint:
-        log.warning(
-            "%s is of %s, and the best is %s now; `mt export` again for that",
-            exported.path, record.checkpoint, best.name,
-        )  # fmt: skip
 
 
 def load_engine(
@@ -75,9 +64,15 @@ def load_engine(
 ) -> Engine:
     """The engine with the model in its folder. Raises UserError."""
     from mt.errors import UserError, require
+    from mt.storage.export_record import read_record
 
     if not _is_device(device):
         raise UserError(f"--device {device}: expected auto, cpu, cuda, cuda:N or mps")
+    if record := read_record(folder.path):
+        _tell_if_old(folder, record)
+        folder.check_tokenizers(
+            {"tokenizers": record.tokenizers}, Path(record.checkpoint), src, tgt
+        )
     if engine == "ctranslate2":
         require("ctranslate2", "export")
         from mt.decoding.ctranslate2_engine import CTranslate2Engine
@@ -92,6 +87,19 @@ def load_engine(
     from mt.model.device import resolve_device
 
     return TorchEngine.load(folder, config, src, tgt, resolve_device(device))
+
+
+def _tell_if_old(exported: ModelFolder, record: ExportRecord) -> None:
+    """Warns when training has found better weights since."""
+    from mt.cli.report import log
+    from mt.storage.model_folder import ModelFolder
+
+    best = ModelFolder(exported.path.parent).pointer("best")
+    if best and best.name != record.checkpoint:
+        log.warning(
+            "%s is of %s, and the best is %s now; `mt export` again for that",
+            exported.path, record.checkpoint, best.name,
+        )  # fmt: skip
 
 
 def _is_device(name: str) -> bool:

@@ -21,7 +21,7 @@ class CTranslate2Engine:
     """A model that `mt export --format ctranslate2` wrote.
 
     Three things are not as with torch. An alignment is of the last decoder layer alone, the mean
-    over its heads. A sample is repeated only by the same sentences in the same batches. And with a
+    over its heads. A sample is repeated only by the same batches, from the first one on. And with a
     repetition penalty log-probabilities are of the model as it is.
     """
 

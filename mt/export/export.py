@@ -38,7 +38,8 @@ def export(
     parts = parts_of(model.eval(), config)
     with atomic.output_folder(target) as building:
         _write(format, parts, (src, tgt), building, quantization)
-        ExportRecord(format, quantization, checkpoint.name).write(building)
+        made_with = folder.tokenizer_state(src, tgt)
+        ExportRecord(format, quantization, checkpoint.name, made_with).write(building)
         _carry(folder, config, building)
     return ModelFolder(target)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from mt.errors import UserError
 from mt.storage import atomic
@@ -22,6 +22,7 @@ class ExportRecord:
     format: Format
     quantization: str
     checkpoint: str  # the name of the one that was exported
+    tokenizers: dict[str, Any]  # as `ModelFolder.tokenizer_state` describes them
 
     def write(self, folder: Path) -> None:
         """Puts the record into an exported folder."""

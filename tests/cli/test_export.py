@@ -108,11 +108,11 @@ def test_an_export_that_is_older_than_the_model_is_told(trained: Path, mt: Run) 
     mt("export", "--format", "ctranslate2")
     best, other = sorted(Path("weights/toy/checkpoints").iterdir())[::-1]
     Path("weights/toy/best").write_text(other.name, "utf-8")
-    result = mt("translate", "--engine", "ctranslate2", SENTENCE)
-    assert result.status == 0
-    assert result.err.startswith(
-        f"weights/toy/ctranslate2 is of {best.name}, and the best is {other.name} now"
-    )
+    told = f"weights/toy/ctranslate2 is of {best.name}, and the best is {other.name} now"
+    for command in (["translate", SENTENCE], ["evaluate"]):
+        result = mt(*command, "--engine", "ctranslate2")
+        assert result.status == 0
+        assert result.err.count(told) == 1
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,15 @@ def test_mistakes_of_engines(
     result = mt(command, *options, *(["hello"] if command == "translate" else []))
     assert (result.status, result.out) == (2, "")
     assert message in result.err
+
+
+def test_a_tokenizer_of_another_model_is_told(trained: Path, mt: Run) -> None:
+    mt("export", "--format", "ctranslate2", "--output", "out")
+    file = Path("out/tokenizer_en.json")
+    file.write_text(file.read_text("utf-8").replace('"cat"', '"rat"'), "utf-8")
+    result = mt("translate", "--model", "out", SENTENCE)
+    assert result.status == 2
+    assert "is not the tokenizer that checkpoint step-" in result.err
 
 
 @pytest.mark.parametrize(

