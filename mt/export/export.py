@@ -11,7 +11,7 @@ from mt.export.parts import Parts, parts_of
 from mt.model.build import build_model
 from mt.model.weights import load_weights
 from mt.storage import atomic
-from mt.storage.export_record import ExportRecord, Format, read_record
+from mt.storage.export_record import FILE, ExportRecord, Format
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import Tokenizer
 
@@ -58,7 +58,7 @@ def check_quantization(format: Format, quantization: str) -> None:
 def check_place(target: Path) -> None:
     """Raises UserError when something that is not an export has the name."""
     there = target.is_file() or (target.is_dir() and any(target.iterdir()))
-    if there and read_record(target) is None:
+    if there and not (target / FILE).exists():  # an export may be replaced, damaged or not
         raise UserError(
             f"{target.absolute()} is in the way and is no export; give another --output"
         )

@@ -68,6 +68,12 @@ def test_anything_else_in_the_way_is_left_alone(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_a_damaged_export_is_replaced(folder: ModelFolder) -> None:
+    exported = export(folder, "onnx")
+    (exported.path / FILE).write_text("{", "utf-8")
+    assert read_record(export(folder, "onnx").path) is not None
+
+
 def test_an_empty_folder_is_filled(folder: ModelFolder, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     export(folder, "ctranslate2", tmp_path / "out")
