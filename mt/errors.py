@@ -1,5 +1,9 @@
 """The exceptions that the command line shows as a short message, and how to know one other kind."""
 
+from __future__ import annotations
+
+from importlib.util import find_spec
+
 
 class UserError(Exception):
     """A mistake that the user can mend.
@@ -11,6 +15,12 @@ class UserError(Exception):
 
 class RunError(Exception):
     """A failure while running (disk full, loss not finite): same short message, status 1."""
+
+
+def require(library: str, extra: str) -> None:
+    """Raises UserError unless a library is there that one of this package's extras brings."""
+    if find_spec(library) is None:
+        raise UserError(f'{library} is not installed; get it with: pip install "mt[{extra}]"')
 
 
 def is_out_of_memory(error: BaseException) -> bool:

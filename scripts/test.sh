@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
-prepare_environment "[dev]"
+prepare_environment "[dev,export]"
 
 echo "== ruff"
 "$python" -m ruff check .

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mt.cli.engine import find_engine
 from mt.cli.translate import Notes, add_model_options, load_translator
 
 if TYPE_CHECKING:
@@ -64,9 +65,8 @@ def _evaluate_model(arguments: argparse.Namespace) -> int:
     from mt.evaluation.evaluate import write_results
     from mt.evaluation.scores import score
     from mt.progress import track
-    from mt.storage.model_folder import find_model
 
-    folder = find_model(arguments.model)
+    _, folder = find_engine(arguments)
     config = folder.read_config()
     test_set = _test_set(arguments, folder, config)
     translator = load_translator(arguments)
@@ -75,7 +75,7 @@ def _evaluate_model(arguments: argparse.Namespace) -> int:
     translations = [
         translation
         for part in track(parts, "translating", len(test_set.sources), " sentences", each)
-        for translation in translator.translate(part, arguments.batch_size)
+        for translation in translator.translate(part, arguments.batch_size, arguments.prefix)
     ]
     hypotheses = [translation.text for translation in translations]
     scores = score(hypotheses, test_set.references)

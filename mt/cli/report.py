@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tqdm import tqdm
-
 from mt.storage.failure import writing
 
 log = logging.getLogger("mt")
@@ -20,7 +18,9 @@ class _StderrHandler(logging.Handler):
     """Lines that do not tear a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        tqdm.write(self.format(record), file=sys.stderr)
+        bars = sys.modules.get("tqdm")  # without it there is no bar, and it takes time to import
+        write = bars.tqdm.write if bars else print
+        write(self.format(record), file=sys.stderr)
         sys.stderr.flush()
 
 

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from mt.cli.engine import add_engine_options, find_engine, load_engine
+from mt.cli.search import add_search_options, at_least, search_from
+
 if TYPE_CHECKING:
     from mt.decoding.translator import Translation, Translator
 
@@ -29,6 +32,9 @@ def add_parser(commands: Any) -> None:
     add_model_options(parser)
     parser.add_argument("--input", metavar="FILE", help="a text file, line by line; - for stdin")
     parser.add_argument("--output", metavar="FILE", help="where translations go, instead of stdout")
+    parser.add_argument(
+        "--n-best", type=at_least(int, 1), metavar="N", help="so many of a sentence; with --json"
+    )
     parser.set_defaults(run=run)
 
 
@@ -37,9 +43,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="NAME|DIR", help="a name in weights/ or a folder (default: the newest)"
     )
-    parser.add_argument(
-        "--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)"
-    )
+    add_engine_options(parser)
     parser.add_argument(
         "--unknown",
         choices=("mark", "copy", "ban"),
@@ -49,18 +53,12 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--batch-size",
-        type=_positive,
+        type=at_least(int, 1),
         default=64,
         metavar="N",
         help="sentences at once; changes the speed, not the translations (default: 64)",
     )
-
-
-def _positive(text: str) -> int:
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of 1 or more, not {text}")
-    return number
+    add_search_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.sentences and arguments.input:
         raise UserError("give either sentences or --input, not both")
+    if (arguments.n_best or 1) > 1 and not getattr(arguments, "json", False):
+        raise UserError("--n-best needs --json: without it one line in gives one line out")
     if arguments.sentences:
         source: Iterator[list[str]] = iter([[_text(word) for word in arguments.sentences]])
         return _translate(arguments, source)
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         with open_input(Path(arguments.input)) as handle:
             return _translate(arguments, windows(handle, str(Path(arguments.input).absolute())))
     if arguments.input is None and sys.stdin.isatty():
-        return _prompt(load_translator(arguments))
+        return _prompt(load_translator(arguments), arguments.prefix)
     return _translate(arguments, windows(sys.stdin.fileno(), "standard input"))
 
 
@@ -92,24 +92,18 @@ def _check_not_the_same(arguments: argparse.Namespace) -> None:
 
 def load_translator(arguments: argparse.Namespace) -> Translator:
     """The translator that the options ask for. Raises UserError."""
-    from mt.errors import UserError
-
-    if not _is_device(arguments.device):
-        raise UserError(f"--device {arguments.device}: expected auto, cpu, cuda, cuda:N or mps")
+    from dataclasses import replace
 
     from mt.cli.report import start_logging
     from mt.decoding.translator import Translator
-    from mt.model.device import resolve_device
-    from mt.storage.model_folder import find_model
 
     start_logging()
-    folder = find_model(arguments.model)
-    return Translator.load(folder, resolve_device(arguments.device), arguments.unknown)
-
-
-def _is_device(name: str) -> bool:
-    kind, colon, index = name.partition(":")
-    return kind in ("auto", "cpu", "cuda", "mps") and (not colon or index.isdecimal())
+    engine, folder = find_engine(arguments)
+    config = folder.read_config()
+    src, tgt = folder.tokenizers(config)
+    loaded = load_engine(engine, folder, config, src, tgt, arguments.device)
+    search = replace(search_from(arguments, config), scored=getattr(arguments, "json", False))
+    return Translator(loaded, src, tgt, config, arguments.unknown, search)
 
 
 def _text(argument: str) -> str:
@@ -127,7 +121,7 @@ def _translate(arguments: argparse.Namespace, source: Iterator[list[str]]) -> in
     notes = Notes(translator.source_limit)
     with _output(arguments.output) as write:
         for sentences in source:
-            translations = translator.translate(sentences, arguments.batch_size)
+            translations = translator.translate(sentences, arguments.batch_size, arguments.prefix)
             notes.take(translations)
             write("".join(f"{translation.text}\n" for translation in translations))
     notes.say()
@@ -216,7 +210,7 @@ def _some(words: list[str]) -> str:
     return ", ".join(words[:MOST_NOTES]) + more
 
 
-def _prompt(translator: Translator) -> int:
+def _prompt(translator: Translator, prefix: str) -> int:
     """Asks for sentences until the end of input."""
     import contextlib
 
@@ -235,7 +229,7 @@ def _prompt(translator: Translator) -> int:
             print("that was not UTF-8", file=sys.stderr)
             continue
         notes = Notes(translator.source_limit)
-        translations = translator.translate([sentence])
+        translations = translator.translate([sentence], prefix=prefix)
         notes.take(translations)
         print(translations[0].text, flush=True)
         notes.say()

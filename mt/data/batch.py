@@ -14,7 +14,7 @@ from torch import Tensor
 
 from mt.data.masks import padding_mask
 from mt.data.ragged import Ids
-from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID
+from mt.text.tokenizer import PAD_ID
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,3 @@ def pad(rows: Sequence[Ids]) -> Tensor:
     for row, ids in zip(padded, rows, strict=True):
         row[: len(ids)] = ids
     return torch.from_numpy(padded)
-
-
-def frame(ids: Sequence[int] | Ids) -> Ids:
-    """`[SOS] ids [EOS]`."""
-    framed = np.empty(len(ids) + 2, dtype=np.int32)
-    framed[0], framed[1:-1], framed[-1] = SOS_ID, ids, EOS_ID
-    return framed

@@ -9,8 +9,9 @@ import datasets
 import numpy as np
 from numpy.typing import NDArray
 
-from mt.data.batch import Batch, collate, frame
+from mt.data.batch import Batch, collate
 from mt.data.encode import EncodedSplit
+from mt.data.frame import frame
 from mt.data.ragged import Ids, Lengths, Ragged
 from mt.text.tokenizer import UNK_ID, Tokenizer
 

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mt.data.frame import FRAME
 from mt.data.mapped_table import MappedTable
 from mt.data.ragged import Lengths, Ragged
 from mt.progress import track
@@ -32,7 +33,6 @@ ROWS_AT_ONCE = 1 << 13
 # Opening a mapped file brings in the pages around the head of each piece: a few large ones are few.
 BATCHES_IN_PIECE = 32
 MILLION = 10**6
-FRAME = 2  # SOS and EOS
 LONGEST = np.iinfo(np.uint16).max  # lengths beyond are recorded as this: too long in any case
 
 

@@ -1,30 +1,34 @@
-"""Translator: strings to strings, through a model and the tokenizers that belong to it."""
+"""Translator: strings to strings, through an engine and the tokenizers that belong to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import torch
-
 from mt.config import Config
-from mt.data.batch import frame, pad
-from mt.data.masks import padding_mask
+from mt.data.frame import FRAME, frame
 from mt.data.ragged import Ids
-from mt.decoding.greedy import Hypothesis, greedy
+from mt.decoding.engine import Engine, Hypothesis, Search
 from mt.errors import UserError
-from mt.model.build import build_model
-from mt.model.interface import TranslationModel
-from mt.storage.model_folder import ModelFolder
 from mt.text.cleaning import normalize
-from mt.text.tokenizer import PAD_ID, UNK_ID, Tokenizer
+from mt.text.tokenizer import UNK_ID, Tokenizer
 
 # What stands for a target word that the model has no word for: a mark; the source word that it
 # looked at most; or the likeliest word that it does have.
 Unknown = Literal["mark", "copy", "ban"]
-EXTRA_LENGTH = 10  # tokens that a translation may have beyond the ratio, so that short ones fit
-FRAME = 2  # SOS and EOS
+USUAL_LENGTH = 64  # source tokens; a batch of longer sentences holds fewer of them
+
+
+@dataclass
+class Alternative:
+    """One translation of a sentence, and how it came about."""
+
+    text: str
+    hypothesis: Hypothesis  # ids, log-probabilities, score, alignment
+    # Source words that stand in the text as they were, for want of a word in the vocabulary.
+    copied: list[str] = field(default_factory=list)
+    marked: int = 0  # places in the text where a mark stands for a word
 
 
 @dataclass
@@ -32,64 +36,76 @@ class Translation:
     """What became of one sentence."""
 
     source: str
-    text: str
-    log_probability: float = 0.0  # of the tokens and EOS, natural logarithm
     unknown: list[str] = field(default_factory=list)  # source words that the model does not know
-    copied: list[str] = field(
-        default_factory=list
-    )  # source words that stand in the text as they were
-    marked: int = 0  # places in the text where a mark stands for a word
-    cut: bool = False  # the output reached the longest allowed length
     source_tokens: int = 0
     source_limit: int | None = None  # the source was longer, and only so many tokens were read
+    alternatives: list[Alternative] = field(default_factory=list)  # the best first; none if blank
+
+    @property
+    def text(self) -> str:
+        """The best translation; that of a blank sentence is blank."""
+        return self.alternatives[0].text if self.alternatives else ""
+
+    @property
+    def log_probability(self) -> float:
+        """Of the best: of its tokens and EOS, natural logarithm."""
+        return self.alternatives[0].hypothesis.log_probability if self.alternatives else 0.0
+
+    @property
+    def cut(self) -> bool:
+        """Whether the best reached the longest allowed length."""
+        return bool(self.alternatives) and self.alternatives[0].hypothesis.cut
+
+    @property
+    def copied(self) -> list[str]:
+        """Source words that stand in the best as they were."""
+        return self.alternatives[0].copied if self.alternatives else []
+
+    @property
+    def marked(self) -> int:
+        """Places in the best where a mark stands for a word."""
+        return self.alternatives[0].marked if self.alternatives else 0
 
 
 class Translator:
-    """Translates sentences in batches; each gets the same translation in any batch."""
+    """Translates sentences in batches; each gets the same translation in any batch.
+
+    `search` is how the config says, unless it is given.
+    """
 
     def __init__(
         self,
-        model: TranslationModel,
+        engine: Engine,
         src: Tokenizer,
         tgt: Tokenizer,
         config: Config,
-        device: torch.device,
         unknown: Unknown = "copy",
+        search: Search | None = None,
     ) -> None:
-        self.model = model
+        self.engine = engine
         self.src = src
         self.tgt = tgt
-        self.device = device
         self.unknown = unknown
+        self.search = search or Search.of(config.decoding)
+        self.search.check(tgt.vocab_size)
         self.source_limit = config.data.max_length - FRAME
         self.target_limit = config.data.max_length - FRAME
-        self.max_length_ratio = config.decoding.max_length_ratio
 
-    @classmethod
-    def load(
-        cls, folder: ModelFolder, device: torch.device, unknown: Unknown = "copy"
-    ) -> Translator:
-        """The translator in a model folder. Raises UserError if the folder is not sound."""
-        config = folder.read_config()
-        src, tgt = folder.tokenizers(config)
-        weights, _ = folder.weights(src, tgt)
-        model = build_model(config.model, src.vocab_size, tgt.vocab_size, init=False)
-        load_weights(model, weights)
-        return cls(model.to(device).eval(), src, tgt, config, device, unknown)
+    def translate(
+        self, sentences: Sequence[str], batch_size: int = 64, prefix: str = ""
+    ) -> list[Translation]:
+        """The translations of `sentences`, in their order; a blank one gives a blank one.
 
-    def translate(self, sentences: Sequence[str], batch_size: int = 64) -> list[Translation]:
-        """The translations of `sentences`, in their order; a blank one gives a blank one."""
-        translations = [Translation(source=sentence, text="") for sentence in sentences]
+        Each begins with the words of `prefix`. Raises UserError if the model cannot say them.
+        """
+        translations = [Translation(source=sentence) for sentence in sentences]
         framed = [self._read(translation) for translation in translations]
-        # Sentences of about one length share a batch; blank ones need no search.
-        order = sorted(
-            (i for i, ids in enumerate(framed) if len(ids) > FRAME), key=lambda i: len(framed[i])
-        )
-        for first in range(0, len(order), batch_size):
-            chosen = order[first : first + batch_size]
-            found = self._search([framed[i] for i in chosen])
-            for i, hypothesis in zip(chosen, found, strict=True):
-                self._write(translations[i], hypothesis)
+        begin = self._prefix(prefix)
+        for chosen in batches(list(map(len, framed)), batch_size):
+            found = self._search([framed[i] for i in chosen], begin)
+            for i, hypotheses in zip(chosen, found, strict=True):
+                source = translations[i].source
+                translations[i].alternatives = [self._write(source, h) for h in hypotheses]
         return translations
 
     def _read(self, translation: Translation) -> Ids:
@@ -102,57 +118,59 @@ class Translator:
             translation.source_limit = self.source_limit
         return frame(ids[: self.source_limit])
 
-    def _search(self, framed: list[Ids]) -> list[Hypothesis]:
-        src = pad(framed)
-        padding = padding_mask(src, PAD_ID)
-        longest = torch.tensor([self._max_length(len(ids) - FRAME) for ids in framed])
-        return greedy(
-            self.model,
-            src.to(self.device),
-            None if padding is None else padding.to(self.device),
-            longest.to(self.device),
-            banned=[UNK_ID] if self.unknown == "ban" else [],
-            align=self.unknown == "copy" and self.tgt.kind == "word",
+    def _prefix(self, text: str) -> list[int]:
+        text = normalize(text)
+        ids = self.tgt.encode(text)
+        if len(ids) > self.target_limit:
+            raise UserError(
+                f"the prefix has {len(ids)} tokens, over the model's limit of {self.target_limit}"
+            )
+        if UNK_ID in ids:
+            words = ", ".join(self.tgt.unknown(text))
+            raise UserError(f"the prefix has words that the model does not know: {words}")
+        return ids
+
+    def _search(self, framed: list[Ids], prefix: list[int]) -> list[list[Hypothesis]]:
+        search = replace(
+            self.search,
+            banned=(*self.search.banned, *([UNK_ID] if self.unknown == "ban" else [])),
+            align=self.search.align or (self.unknown == "copy" and self.tgt.kind == "word"),
         )
+        longest = [search.max_length(len(ids) - FRAME, self.target_limit) for ids in framed]
+        longest = [max(length, len(prefix)) for length in longest]
+        return self.engine.search(framed, longest, [prefix] * len(framed), search)
 
-    def _max_length(self, source_tokens: int) -> int:
-        wanted = int(source_tokens * self.max_length_ratio) + EXTRA_LENGTH
-        return min(wanted, self.target_limit)
-
-    def _write(self, translation: Translation, hypothesis: Hypothesis) -> None:
-        if hypothesis.alignment:
-            translation.copied = self._copied(translation, hypothesis)
-        translation.marked = hypothesis.ids.count(UNK_ID) - len(translation.copied)
-        text = self.tgt.decode(hypothesis.ids, translation.copied)
+    def _write(self, source: str, hypothesis: Hypothesis) -> Alternative:
+        copied = []
+        if self.unknown == "copy" and hypothesis.alignment:
+            copied = self._copied(source, hypothesis)
+        text = self.tgt.decode(hypothesis.ids, copied)
         # A line break in the middle would shift all later lines of the output.
-        translation.text = " ".join(text.splitlines()).strip()
-        translation.log_probability = hypothesis.log_probability
-        translation.cut = hypothesis.cut
+        text = " ".join(text.splitlines()).strip()
+        marked = hypothesis.ids.count(UNK_ID) - len(copied)
+        return Alternative(text, hypothesis, copied, marked)
 
-    def _copied(self, translation: Translation, hypothesis: Hypothesis) -> list[str]:
+    def _copied(self, source: str, hypothesis: Hypothesis) -> list[str]:
         """For each unknown word of a translation, the source word that it looked at most."""
-        words = self.src.tokens(normalize(translation.source))
+        words = self.src.tokens(normalize(source))
         places = zip(hypothesis.ids, hypothesis.alignment, strict=True)
         return [words[place - 1] for i, place in places if i == UNK_ID]
 
 
-def _shape(tensors: Mapping[str, torch.Tensor], name: str) -> str:
-    return " x ".join(map(str, tensors[name].shape)) if name in tensors else "not there"
+def batches(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """Places in `lengths` of framed sources, those of about one length in a batch.
 
-
-def load_weights(model: TranslationModel, weights: dict[str, torch.Tensor]) -> None:
-    """Copies `weights`, by parameter name, into the model; shared matrices have one name.
-
-    Raises `UserError` when they are of another model.
+    A batch has `batch_size` sentences at most, and so many times `USUAL_LENGTH` tokens, padding
+    counted, unless a sentence alone has more. Blank sentences are left out: they need no search.
     """
-    parameters = dict(model.named_parameters())
-    for name in sorted(parameters.keys() | weights.keys()):
-        here, there = (_shape(tensors, name) for tensors in (parameters, weights))
-        if here != there:
-            raise UserError(
-                f"the config does not describe the model of the checkpoint: {name} is {there} in "
-                f"the checkpoint and {here} by config.yaml; put the right config.yaml back"
-            )
-    with torch.no_grad():
-        for name, parameter in parameters.items():
-            parameter.copy_(weights[name])
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        if lengths[i] <= FRAME:
+            continue
+        room = min(batch_size, batch_size * USUAL_LENGTH // lengths[i])
+        if batch and len(batch) >= room:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch

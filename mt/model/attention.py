@@ -13,8 +13,7 @@ from torch.nn import functional as F
 
 from mt.data.masks import causal_mask
 from mt.model.dropout import dropout
-
-KeysValues = tuple[Tensor, Tensor]  # each (B, H, S, C)
+from mt.model.past import KeysValues, Past
 
 
 class FusedLinear(nn.Linear):
@@ -89,20 +88,18 @@ class SelfAttention(_Heads):
         query, key, value = map(self.split, self.query_key_value(x).chunk(3, dim=-1))
         return self.mix(query, (key, value), mask)
 
-    def continued(self, x: Tensor, past: KeysValues | None) -> tuple[Tensor, KeysValues]:
-        """x (B, T, D) after the tokens of `past`, none seeing a later one; and the longer past."""
+    def continued(self, x: Tensor, past: Past) -> Tensor:
+        """x (B, T, D), none seeing a later one, after the tokens of `past`, which takes them in."""
         query, key, value = map(self.split, self.query_key_value(x).chunk(3, dim=-1))
-        if past is None:
-            return self.mix(query, (key, value), None, causal=x.size(1) > 1), (key, value)
-        keys_values = torch.cat((past[0], key), dim=2), torch.cat((past[1], value), dim=2)
-        mask = None
-        if x.size(1) > 1:
-            mask = causal_mask(x.size(1), keys_values[0].size(2), x.device)
-        return self.mix(query, keys_values, mask), keys_values
+        first = past.length == 0
+        keys_values = past.append(key, value)
+        if x.size(1) == 1 or first:
+            return self.mix(query, keys_values, None, causal=x.size(1) > 1)
+        return self.mix(query, keys_values, causal_mask(x.size(1), past.length, x.device))
 
 
 class CrossAttention(_Heads):
-    """Target tokens attend to the memory."""
+    """Target tokens of R = B K rows attend to the memory of B sentences, K rows to each."""
 
     def __init__(self, d_model: int, num_heads: int, dropout: float, bias: bool) -> None:
         super().__init__(d_model, num_heads, dropout, bias)
@@ -115,9 +112,19 @@ class CrossAttention(_Heads):
         return key, value
 
     def weights(self, x: Tensor, keys_values: KeysValues, mask: Tensor | None) -> Tensor:
-        """How much of each memory place a target token takes: (B, H, T, S), rows sum to 1."""
-        return attention_weights(self.split(self.query(x)), keys_values[0], mask)
+        """How much of each memory place a target token takes: (R, H, T, S), rows sum to 1."""
+        queries = self.split(self.query(self._queries(x, keys_values)))
+        weights = attention_weights(queries, keys_values[0], mask)
+        batch, heads, _, places = weights.shape
+        # (B, H, K T, S) -> (B, H, K, T, S) -> (B, K, H, T, S) -> (R, H, T, S)
+        apart = weights.view(batch, heads, -1, x.size(1), places).transpose(1, 2)
+        return apart.flatten(0, 1)
 
     def forward(self, x: Tensor, keys_values: KeysValues, mask: Tensor | None) -> Tensor:
-        """x (B, T, D) to (B, T, D), looking at the memory where mask (B, 1, 1, S) allows."""
-        return self.mix(self.split(self.query(x)), keys_values, mask)
+        """x (R, T, D) to (R, T, D), looking at the memory where mask (B, 1, 1, S) allows."""
+        queries = self._queries(x, keys_values)
+        return self.mix(self.split(self.query(queries)), keys_values, mask).view_as(x)
+
+    def _queries(self, x: Tensor, keys_values: KeysValues) -> Tensor:
+        """(R, T, D) to (B, K T, D): all K hypotheses of a sentence, which share its memory."""
+        return x.reshape(keys_values[0].size(0), -1, x.size(2))

@@ -1,6 +1,7 @@
 """What search and training know of a model, whichever layers it is made of; no layers here.
 
-Letters: B pairs, S source length, T target length, D model, V target vocabulary.
+Letters: B pairs, K hypotheses of each, R = B K rows, S source length, T target length, D model,
+V target vocabulary.
 """
 
 from __future__ import annotations
@@ -19,13 +20,19 @@ class State(Protocol):
     """What the decoder remembers of a batch: the memory, and the target tokens so far.
 
     `attention` has the cross-attention weights of the last `advance` if the state is watched:
-    (B, L, H, T, S) for L layers and H heads, rows summing to 1; else None.
+    (R, L, H, T, S) for L layers and H heads, rows summing to 1; else None.
     """
 
     attention: Tensor | None
 
     def reorder(self, rows: Tensor) -> None:
-        """Keeps the rows (R,) of the batch, in this order; a row may be named more than once."""
+        """Keeps these rows, in this order; a row may be named more than once.
+
+        Each K of them must be of one pair.
+        """
+
+    def follow(self, rows: Tensor) -> None:
+        """Row i goes on after the tokens of row `rows[i]`, which must be of the same pair."""
 
 
 class TranslationModel(nn.Module, ABC):
@@ -49,15 +56,20 @@ class TranslationModel(nn.Module, ABC):
         """src (B, S) ids, padding mask (B, S) or None for no padding, to memory (B, S, D)."""
 
     @abstractmethod
-    def start(self, memory: Tensor, src_padding: Tensor | None, watch: bool = False) -> State:
-        """The state before the first target token; `watch` keeps the attention at each step."""
+    def start(
+        self, memory: Tensor, src_padding: Tensor | None, watch: bool = False, beams: int = 1
+    ) -> State:
+        """The state before the first target token, of `beams` hypotheses for each pair.
+
+        Row i is of pair i // beams. `watch` keeps the attention at each step.
+        """
 
     @abstractmethod
     def advance(self, tgt: Tensor, state: State) -> Tensor:
-        """Reads the next tokens tgt (B, T) into `state`; features (B, T, D) for the ones after."""
+        """Reads the next tokens tgt (R, T) into `state`; features (R, T, D) for the ones after."""
 
     def decode(self, tgt: Tensor, state: State) -> Tensor:
-        """`advance`, then logits (B, T, V)."""
+        """`advance`, then logits (R, T, V)."""
         logits: Tensor = self.projection(self.advance(tgt, state))
         return logits
 

@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple, cast
 
 from torch import Tensor, nn
 
-from mt.model.attention import CrossAttention, KeysValues, SelfAttention
+from mt.model.attention import CrossAttention, SelfAttention
 from mt.model.dropout import Dropout, relu_dropout
+from mt.model.past import KeysValues, Past
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu"]
@@ -102,21 +103,16 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        past: KeysValues | None,
+        past: Past,
         memory: KeysValues,
         mask: Tensor | None,
         watched: list[Tensor] | None = None,
-    ) -> tuple[Tensor, KeysValues]:
-        """x (B, T, D) after `past`, looking at the memory (B, H, S, C); and the longer past.
+    ) -> Tensor:
+        """x (R, T, D) after `past`, which takes it in, looking at the memory (B, H, S, C).
 
-        The weights of that look, (B, H, T, S), are added to `watched`.
+        The rows are B sentences with as many hypotheses each as R holds. The weights of that look,
+        (R, H, T, S), are added to `watched`.
         """
-        longer: list[KeysValues] = []
-
-        def attend(y: Tensor) -> Tensor:
-            mixed, keys_values = self.attention.continued(y, past)
-            longer.append(keys_values)
-            return mixed
 
         def look(y: Tensor) -> Tensor:
             if watched is not None:
@@ -124,7 +120,7 @@ class DecoderLayer(nn.Module):
             looked: Tensor = self.cross_attention(y, memory, mask)
             return looked
 
-        x = self.residuals[0](x, attend)
+        x = self.residuals[0](x, lambda y: self.attention.continued(y, past))
         x = self.residuals[1](x, look)
-        x = self.residuals[2](x, self.feed_forward)
-        return x, longer[0]
+        y: Tensor = self.residuals[2](x, self.feed_forward)
+        return y

@@ -30,10 +30,13 @@ class PrefixState:
     attention: Tensor | None = None  # of the last `advance`, if watched: (B, L, H, T, S)
 
     def reorder(self, rows: Tensor) -> None:
+        self.follow(rows)
         self.memory = self.memory.index_select(0, rows)
-        self.prefix = self.prefix.index_select(0, rows)
         if self.src_padding is not None:
             self.src_padding = self.src_padding.index_select(0, rows)
+
+    def follow(self, rows: Tensor) -> None:
+        self.prefix = self.prefix.index_select(0, rows)
 
 
 class TorchTransformer(TranslationModel):
@@ -66,7 +69,12 @@ class TorchTransformer(TranslationModel):
         memory: Tensor = self.encoder(embedded, src_key_padding_mask=src_padding)
         return memory
 
-    def start(self, memory: Tensor, src_padding: Tensor | None, watch: bool = False) -> PrefixState:
+    def start(
+        self, memory: Tensor, src_padding: Tensor | None, watch: bool = False, beams: int = 1
+    ) -> PrefixState:
+        memory = memory.repeat_interleave(beams, dim=0)
+        if src_padding is not None:
+            src_padding = src_padding.repeat_interleave(beams, dim=0)
         nothing = torch.empty(memory.size(0), 0, dtype=torch.long, device=memory.device)
         return PrefixState(memory, src_padding, nothing, watch)
 

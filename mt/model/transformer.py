@@ -1,6 +1,7 @@
 """The native Transformer: stacks of this project's layers behind the model interface.
 
-Letters: B pairs, S source length, T target length, D model, H heads, C = D / H.
+Letters: B pairs, K hypotheses of each, R = B K, S source length, T target length, D model,
+H heads, C = D / H.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from mt.data.masks import attention_mask
-from mt.model.attention import KeysValues
 from mt.model.interface import State, Tie, TranslationModel
 from mt.model.layers import DecoderLayer, EncoderLayer, Shape
+from mt.model.past import KeysValues, Past
 
 
 @dataclass
@@ -23,19 +24,22 @@ class CachedState:
 
     memory: list[KeysValues]  # per layer, each (B, H, S, C)
     mask: Tensor | None  # attention mask over the memory (B, 1, 1, S)
-    past: list[KeysValues | None]  # per layer, each (B, H, T, C)
+    past: list[Past]  # per layer
     watch: bool = False
+    beams: int = 1  # K
     length: int = 0  # T, target tokens read so far
-    attention: Tensor | None = None  # of the last `advance`, if watched: (B, L, H, T, S)
+    attention: Tensor | None = None  # of the last `advance`, if watched: (R, L, H, T, S)
 
     def reorder(self, rows: Tensor) -> None:
-        def pick(pair: KeysValues) -> KeysValues:
-            return pair[0].index_select(0, rows), pair[1].index_select(0, rows)
-
-        self.memory = [pick(pair) for pair in self.memory]
-        self.past = [None if pair is None else pick(pair) for pair in self.past]
+        self.follow(rows)
+        pairs = rows[:: self.beams] // self.beams  # whose memory they look at
+        self.memory = [(k.index_select(0, pairs), v.index_select(0, pairs)) for k, v in self.memory]
         if self.mask is not None:
-            self.mask = self.mask.index_select(0, rows)
+            self.mask = self.mask.index_select(0, pairs)
+
+    def follow(self, rows: Tensor) -> None:
+        for past in self.past:
+            past.reorder(rows)
 
 
 class Transformer(TranslationModel):
@@ -59,19 +63,20 @@ class Transformer(TranslationModel):
         memory: Tensor = self.encoder_norm(x)
         return memory
 
-    def start(self, memory: Tensor, src_padding: Tensor | None, watch: bool = False) -> CachedState:
+    def start(
+        self, memory: Tensor, src_padding: Tensor | None, watch: bool = False, beams: int = 1
+    ) -> CachedState:
         layers = cast(list[DecoderLayer], list(self.decoder))
         keys_values = [layer.cross_attention.keys_values(memory) for layer in layers]
-        return CachedState(
-            keys_values, attention_mask(src_padding), [None] * len(keys_values), watch
-        )
+        past = [Past() for _ in layers]
+        return CachedState(keys_values, attention_mask(src_padding), past, watch, beams)
 
     def advance(self, tgt: Tensor, state: State) -> Tensor:
         assert isinstance(state, CachedState)
-        x = self.tgt_embedding(tgt, state.length)  # (B, T, D)
+        x = self.tgt_embedding(tgt, state.length)  # (R, T, D)
         watched: list[Tensor] | None = [] if state.watch else None
         for i, layer in enumerate(self.decoder):
-            x, state.past[i] = layer(x, state.past[i], state.memory[i], state.mask, watched)
+            x = layer(x, state.past[i], state.memory[i], state.mask, watched)
         state.attention = torch.stack(watched, dim=1) if watched else None
         state.length += tgt.size(1)
         features: Tensor = self.decoder_norm(x)

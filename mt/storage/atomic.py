@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,6 +38,31 @@ def output_file(path: Path) -> Iterator[Path]:
         sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def output_folder(path: Path) -> Iterator[Path]:
+    """An empty folder beside `path`; it takes the name when the block ends well, else it goes.
+
+    A folder that has the name goes at the very end; whether it may is for the caller to know.
+    """
+    temporary, old = (path.with_name(f".{path.name}.{end}") for end in ("tmp", "old"))
+    for left in (temporary, old):  # by a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                with file.open("rb") as handle:
+                    os.fsync(handle.fileno())
+        if path.exists():
+            path.replace(old)
+        temporary.replace(path)
+        sync_folder(path.parent)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def sync_folder(folder: Path) -> None:

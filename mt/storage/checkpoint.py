@@ -12,13 +12,12 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from mt.storage.atomic import sha256, sync_folder, write_text
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FORMAT = 1
 STATE_FILE = "state.json"
@@ -86,6 +85,9 @@ def remove_checkpoint(checkpoint: Path) -> None:
 
 def _write_part(path: Path, tensors: Mapping[str, Tensor]) -> str:
     """Writes tensors so that they last; the checksum of their file. Raises OSError."""
+    from safetensors import SafetensorError  # here: a folder may be read without torch
+    from safetensors.torch import save_file
+
     try:
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
     except SafetensorError as error:  # which has the system's number in its text alone
@@ -113,6 +115,9 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
 
 def read_part(checkpoint: Path, stem: str, device: str = "cpu") -> dict[str, Tensor]:
     """The tensors of one file of a checkpoint, checked. Raises DamagedError."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     path = checkpoint / f"{stem}.safetensors"
     expected = read_state(checkpoint)["files"].get(path.name)
     try:

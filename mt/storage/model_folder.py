@@ -8,17 +8,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mt.config import Config
 from mt.config_file import config_from_dict, dump_config
 from mt.errors import UserError
 from mt.storage import atomic
 from mt.storage.checkpoint import DamagedError, list_checkpoints, read_part, read_state
+from mt.storage.export_record import read_record
 from mt.strict_yaml import read_yaml
 from mt.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 log = logging.getLogger("mt")
 WEIGHTS = Path("weights")
@@ -85,6 +87,8 @@ class ModelFolder:
         newest = list_checkpoints(self.checkpoints)[::-1]
         best = self.pointer("best")
         order = [best, *[path for path in newest if path != best]] if best else newest
+        if not order and read_record(self.path):
+            raise UserError(f"{self.path.absolute()} is an export; give the model that it is of")
         if not order:
             raise UserError(f"{self.path.absolute()} has no checkpoint yet; let `mt train` go on")
 

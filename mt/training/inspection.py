@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mt.config import Config
 from mt.data.dataset import BilingualDataset
-from mt.data.encode import FRAME
+from mt.data.frame import FRAME
 from mt.data.plan import BatchPlan, BatchSize, padding_share, plan_batches
 from mt.text.report import DataReport
 from mt.text.tokenizer import Tokenizer

@@ -12,12 +12,14 @@ import torch
 
 from mt.config import Config
 from mt.config_file import differences
-from mt.decoding.translator import Translator, load_weights
+from mt.decoding.torch_engine import TorchEngine
+from mt.decoding.translator import Translator
 from mt.distributed import World, join_world, leave_world
 from mt.errors import UserError
 from mt.evaluation.scores import score
 from mt.model.build import build_model, bytes_to_train
 from mt.model.device import memory_of, resolve_device, resolve_precision
+from mt.model.weights import load_weights
 from mt.storage import atomic
 from mt.storage.checkpoint import (
     DamagedError,
@@ -145,7 +147,8 @@ class Run:
         config, data = self.config, self.data
         sizes = data.src.vocab_size, data.tgt.vocab_size
         model = build_model(config.model, *sizes, seed=config.seed).to(self.device)
-        self.translator = Translator(model, data.src, data.tgt, config, self.device)
+        engine = TorchEngine(model, self.device)
+        self.translator = Translator(engine, data.src, data.tgt, config)
         return Trainer(
             config,
             model,

@@ -13,11 +13,14 @@ import pytest
 
 from mt import __version__
 from mt.cli.main import main
-from tests.conftest import Result, mt_process
+from tests.conftest import ROOT, Result, mt_process
 
 Mt = Callable[..., Result]
-COMMANDS = ("train", "translate", "evaluate")
-HEAVY = ("torch", "datasets", "numpy", "tokenizers", "pydantic", "sacrebleu", "tensorboard")
+COMMANDS = ("train", "translate", "evaluate", "export")
+HEAVY = (
+    "torch", "datasets", "numpy", "tokenizers", "pydantic", "sacrebleu", "tensorboard",
+    "ctranslate2", "onnx", "onnxruntime",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("arguments", [["--help"], *([c, "--help"] for c in COMMANDS)], ids=str)
@@ -41,15 +44,15 @@ def without_libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str
     folder = tmp_path_factory.mktemp("broken")
     for name in HEAVY:
         (folder / f"{name}.py").write_text(f"raise ImportError('{name} was imported')\n")
-    return {**os.environ, "PYTHONPATH": str(folder)}
+    return {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
         (["--help"], 0), (["train", "--help"], 0), (["translate", "--help"], 0),
-        (["evaluate", "--help"], 0), ([], 2), (["trian"], 2), (["train"], 2),
-        (["translate", "--no-such"], 2),
+        (["evaluate", "--help"], 0), (["export", "--help"], 0), ([], 2), (["trian"], 2),
+        (["train"], 2), (["export"], 2), (["translate", "--no-such"], 2),
     ],
     ids=str,
 )  # fmt: skip

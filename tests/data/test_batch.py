@@ -13,9 +13,10 @@ import torch
 
 from mt.config import TokenizerConfig
 from mt.data import encode as encode_module
-from mt.data.batch import collate, frame
+from mt.data.batch import collate
 from mt.data.dataset import BilingualDataset, ResampledDataset
 from mt.data.encode import IDS, EncodedSplit, encode_split, open_encoded
+from mt.data.frame import frame
 from mt.data.masks import attention_mask, causal_mask, padding_mask
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, UNK_ID, Tokenizer
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,13 @@ from hypothesis import strategies as st
 
 from mt.config import Config
 from mt.config_file import config_from_dict
-from mt.decoding.translator import EXTRA_LENGTH, Translator, load_weights
+from mt.decoding.engine import EXTRA_LENGTH, Search
+from mt.decoding.torch_engine import TorchEngine
+from mt.decoding.translator import Translator, batches
 from mt.errors import UserError
 from mt.model.build import build_model
+from mt.model.interface import TranslationModel
+from mt.model.weights import load_weights
 from mt.storage.checkpoint import write_checkpoint
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, UNK_ID, Tokenizer
@@ -34,7 +40,12 @@ def tokenizers(settings: Config) -> tuple[Tokenizer, Tokenizer]:
     )
 
 
-def make(seed: int = 0, likes: dict[int, float] | None = None, **changes: object) -> Translator:
+def make(
+    seed: int = 0,
+    likes: dict[int, float] | None = None,
+    search: Search | None = None,
+    **changes: object,
+) -> Translator:
     """An untrained translator, whose model `likes` some ids more than others."""
     chosen = config(**changes)
     src, tgt = tokenizers(chosen)
@@ -46,7 +57,12 @@ def make(seed: int = 0, likes: dict[int, float] | None = None, **changes: object
         model.projection.bias[EOS_ID] += 2.0
         for token, gain in (likes or {}).items():
             model.projection.bias[token] += gain
-    return Translator(model.eval(), src, tgt, chosen, CPU)
+    return Translator(TorchEngine(model.eval(), CPU), src, tgt, chosen, search=search)
+
+
+def model_of(translator: Translator) -> TranslationModel:
+    assert isinstance(translator.engine, TorchEngine)
+    return translator.engine.model
 
 
 SENTENCES = [source for source, _ in toy_pairs(40)] + [
@@ -172,26 +188,30 @@ def test_a_translator_read_from_its_folder_is_the_one_that_was_written(
     tmp_path: Path, tied: str
 ) -> None:
     translator = make(model__tie_embeddings=tied, model__dropout=0.9)
+    chosen = config(model__tie_embeddings=tied, model__dropout=0.9)
+    model = model_of(translator)
     folder = ModelFolder(tmp_path)
     for tokenizer in (translator.src, translator.tgt):
         tokenizer.save(folder.tokenizer_file(tokenizer.language))
-    folder.write_config(config(model__tie_embeddings=tied, model__dropout=0.9))
+    folder.write_config(chosen)
     state = {"tokenizers": folder.tokenizer_state(translator.src, translator.tgt)}
-    parts = {"model": {n: p.detach() for n, p in translator.model.named_parameters()}}
     folder.checkpoints.mkdir()
+    parts = {"model": {n: p.detach() for n, p in model.named_parameters()}}
     write_checkpoint(folder.checkpoints, 1, parts, state)
-    again = Translator.load(folder, CPU)
-    assert not again.model.training
+    read = folder.read_config()
+    src, tgt = folder.tokenizers(read)
+    again = Translator(TorchEngine.load(folder, read, src, tgt, CPU), src, tgt, read)
+    assert not model_of(again).training
     for _ in range(2):  # no dropout: as often as one likes
         assert again.translate(SENTENCES) == translator.translate(SENTENCES)
 
 
 def test_weights_of_another_model_are_not_taken() -> None:
-    translator = make()
-    weights = {n: p.detach() for n, p in translator.model.named_parameters()}
+    model = model_of(make())
+    weights = {n: p.detach() for n, p in model.named_parameters()}
     del weights["projection.bias"]
     with pytest.raises(UserError, match=r"projection.bias is not there in the checkpoint and"):
-        load_weights(translator.model, weights)
+        load_weights(model, weights)
 
 
 def test_what_stands_for_a_word_that_the_vocabulary_lacks() -> None:
@@ -209,3 +229,46 @@ def test_what_stands_for_a_word_that_the_vocabulary_lacks() -> None:
     assert found["copy"].marked == 0
     assert "<unk>" not in found["ban"].text
     assert (found["ban"].marked, found["ban"].copied) == (0, [])
+
+
+def test_a_translator_needs_no_torch() -> None:
+    """Another engine may bring a library of its own, and torch takes seconds to import."""
+    modules = "mt.decoding.translator, mt.storage.model_folder"
+    program = f"import {modules}, sys; assert 'torch' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("search", "words"),
+    [
+        (Search(beam_size=2, n_best=3), "n_best 3 is more than there are hypotheses"),
+        (Search(beam_size=2, length_penalty=-0.5), "length_penalty -0.5 is negative"),
+        (Search(beam_size=9999), "beam_size 9999 is wider than the target vocabulary"),
+        (Search(beam_size=2, sample=True), "a draw has no beam"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused(search: Search, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        make(search=search)
+
+
+def test_alternatives_come_best_first_and_each_with_its_text() -> None:
+    (translation,) = make(search=Search(beam_size=4, n_best=4)).translate(["the cat sleeps"])
+    scores = [alternative.hypothesis.score for alternative in translation.alternatives]
+    assert len(scores) == 4
+    assert translation.text == translation.alternatives[0].text
+    assert len({alternative.text for alternative in translation.alternatives}) > 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(2, 500), max_size=80), st.integers(1, 64))
+def test_batches_hold_every_sentence_once_and_no_more_than_they_may(
+    lengths: list[int], batch_size: int
+) -> None:
+    found = list(batches(lengths, batch_size))
+    flat = [i for batch in found for i in batch]
+    assert sorted(flat) == [i for i, length in enumerate(lengths) if length > 2]
+    assert [lengths[i] for i in flat] == sorted(lengths[i] for i in flat)
+    for batch in found:
+        places = len(batch) * max(lengths[i] for i in batch)
+        assert len(batch) == 1 or (len(batch) <= batch_size and places <= 64 * batch_size)

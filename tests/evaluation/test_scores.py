@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt.config import ModelConfig
-from mt.data.batch import frame
+from mt.data.frame import frame
 from mt.errors import UserError
 from mt.evaluation.evaluate import TestSet, write_results
 from mt.evaluation.scores import score

@@ -204,6 +204,35 @@ def test_reordered_state_goes_on_as_the_rows_that_were_picked(config: ModelConfi
     torch.testing.assert_close(got, whole, atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize("config", both_implementations(), ids=str)
+def test_hypotheses_of_a_sentence_go_on_each_after_its_own_tokens(config: ModelConfig) -> None:
+    """40 steps, in each of which rows change places within their sentence; one sentence leaves."""
+    model = perturbed(build_model(config, V_SRC, V_TGT))
+    src, padding, _ = batch()
+    generator = torch.Generator().manual_seed(1)
+    said = torch.empty(9, 0, dtype=torch.long)  # three sentences, three rows of each
+    state = model.start(model.encode(src, padding), padding, watch=True, beams=3)
+    for step in range(40):
+        new = torch.randint(4, V_TGT, (len(said), 1), generator=generator)
+        said = torch.cat((said, new), dim=1)
+        logits = model.decode(new, state)
+        rows = torch.randint(0, 3, (len(said),), generator=generator)
+        rows += torch.arange(len(said)) // 3 * 3
+        if step == 20:
+            rows = rows[[0, 1, 2, 6, 7, 8]]
+            state.reorder(rows)
+            src, padding = src[[0, 2]], padding[[0, 2]]
+        else:
+            state.follow(rows)
+        if step in (0, 15, 16, 17, 39):
+            where = torch.arange(len(src)).repeat_interleave(3)
+            whole = model(src[where], padding[where], said)[:, -1:]
+            torch.testing.assert_close(logits, whole, atol=1e-5, rtol=0)
+            assert state.attention is not None
+            assert state.attention.shape == (len(said), 2, 4, 1, 7)
+        said = said[rows]
+
+
 def test_reference_recipe_has_75_165_631_parameters() -> None:
     assert count_parameters(build_model(ModelConfig(), 15_698, 22_463, init=False)) == 75_165_631
 

@@ -1,0 +1,208 @@
+"""The search: K hypotheses of each sentence grow token by token; with K = 1 it is greedy.
+
+A hypothesis that ends leaves the beam, which is narrower from then on (Sutskever et al. 2014,
+section 3.2); a sentence leaves the batch when its beam is empty, or when nothing in it can win.
+Letters: N open sentences, K beams, R = N K rows, C options of each row, S source length, T tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from mt.decoding.engine import Hypothesis, Search
+from mt.decoding.finished import Finished, tolerance
+from mt.decoding.options import Chooser, Options
+from mt.decoding.rules import FREE, Rules
+from mt.decoding.sampling import Sampler
+from mt.model.interface import State, TranslationModel
+from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID
+
+
+@torch.inference_mode()
+def beam_search(
+    model: TranslationModel,
+    src: Tensor,
+    src_padding: Tensor | None,
+    max_lengths: Sequence[int],
+    prefixes: Sequence[Sequence[int]],
+    search: Search,
+    sampler: Sampler | None = None,
+) -> list[Finished]:
+    """The finished hypotheses of src (N, S); `max_lengths` and `prefixes` as in `Engine.search`.
+
+    With a sampler, each token is drawn, and `beam_size` must be 1.
+    """
+    beams = Beams(src, max_lengths, prefixes, search)
+    chooser = Chooser(model.projection, Rules(search), beams.width + 1, sampler)
+    memory = model.encode(src, src_padding)
+    state = model.start(memory, src_padding, watch=search.align, beams=beams.width)
+    last = torch.full((len(src) * beams.width, 1), SOS_ID, device=src.device)
+    while len(beams.sentences):
+        features = model.advance(last, state)[:, -1]  # (R, D)
+        options = chooser.options(features, beams.said.flatten(0, 1), beams.forced())
+        looked = _looked_at(state, beams.src) if search.align else None
+        open_before = len(beams.sentences)
+        rows = beams.grow(options, looked)
+        if len(beams.sentences) < open_before:
+            state.reorder(rows)
+            if sampler is not None:
+                sampler.keep(rows.tolist())
+        elif beams.width > 1:
+            state.follow(rows)
+        last = beams.said[:, :, -1].reshape(-1, 1)
+    return beams.finished
+
+
+def _looked_at(state: State, src: Tensor) -> Tensor:
+    """(N, K) the source place that the newest token of each row looked at most.
+
+    That is by the mean over layers and heads, among the places of src (N, S) that hold a word.
+    """
+    assert state.attention is not None
+    weights = state.attention[:, :, :, -1].mean(dim=(1, 2))  # (R, L, H, S) -> (R, S)
+    words = (src != PAD_ID) & (src != SOS_ID) & (src != EOS_ID)
+    by_sentence = weights.view(len(src), -1, src.size(1))  # (N, K, S)
+    return by_sentence.masked_fill(~words[:, None], -1.0).argmax(dim=-1)
+
+
+class Beams:
+    """The open hypotheses of the open sentences; one that is not there has score -infinity."""
+
+    def __init__(
+        self,
+        src: Tensor,
+        max_lengths: Sequence[int],
+        prefixes: Sequence[Sequence[int]],
+        search: Search,
+    ) -> None:
+        count, self.width, device = len(src), search.beam_size, src.device
+        self.search = search
+        self.finished = [Finished(search.n_best) for _ in range(count)]
+        self.src = src  # (N, S)
+        self.sentences = torch.arange(count, device=device)  # (N,) places in `finished`
+        self.max_lengths = torch.tensor(max_lengths, device=device)  # (N,)
+        self.prefixes = _padded(prefixes).to(device)  # (N, longest prefix)
+        # The most that a log-probability can still be divided by.
+        penalties = [search.penalty(length + 1) for length in max_lengths]
+        self.penalties = torch.tensor(penalties, device=device)  # (N,)
+        self.slots = torch.full((count,), self.width, device=device)  # hypotheses yet to finish
+        self.said = torch.empty(count, self.width, 0, dtype=torch.long, device=device)  # (N, K, T)
+        self.gains = torch.empty(count, self.width, 0, device=device)  # of what was said
+        self.places = torch.empty_like(self.said)  # what it looked at, if that is asked for
+        exact = torch.float32 if device.type == "mps" else torch.float64  # mps has no other
+        self.scores = torch.full((count, self.width), -torch.inf, dtype=exact, device=device)
+        self.scores[:, 0] = 0.0  # all begin alike: one is enough
+
+    def forced(self) -> Tensor | None:
+        """(R,) the token that the prefix of each row forces it to say next, or FREE."""
+        length = self.said.size(2)
+        if length >= self.prefixes.size(1):
+            return None
+        return self.prefixes[:, length].repeat_interleave(self.width)
+
+    def grow(self, options: Options, looked: Tensor | None) -> Tensor:
+        """A token more for the best; the rows (R of what is left) that they grew from."""
+        wide = (len(self.sentences), -1)
+        count = options.gains.size(1)
+        totals = self.scores[:, :, None] + options.gains.view(*self.scores.shape, count)
+        top, index = totals.flatten(1).topk(self.width + 1)  # one more, to see how near it was
+        full = self.said.size(2) >= self.max_lengths  # (N,)
+        self._note_close(top, full, options)
+        top, index = top[:, :-1], index[:, :-1]  # (N, K)
+        parent = index // count
+        token = options.tokens.view(wide).gather(1, index)
+        gain = options.gains.view(wide).gather(1, index)
+        rank = torch.arange(self.width, device=top.device)
+        chosen = (rank < self.slots[:, None]) & (top != -torch.inf) & ~full[:, None]
+        ended = chosen & (token == EOS_ID)
+        self._finish(ended, parent, gain)
+        self._finish_full(full, options)
+        self.slots = self.slots - ended.sum(dim=1)
+        scores = top.masked_fill(~chosen | ended, -torch.inf)
+        going = torch.nonzero(self._may_win(scores)).squeeze(1)
+        if looked is None:
+            looked = self.places.new_zeros(self.scores.shape)
+        return self._keep(going, scores, parent, token, gain, looked.gather(1, parent))
+
+    def _keep(
+        self,
+        going: Tensor,
+        scores: Tensor,
+        parent: Tensor,
+        token: Tensor,
+        gain: Tensor,
+        looked: Tensor,
+    ) -> Tensor:
+        parent = parent[going]  # (N, K), of what is left from here on
+
+        def longer(past: Tensor, new: Tensor) -> Tensor:
+            return torch.cat((past[going[:, None], parent], new[going][:, :, None]), dim=2)
+
+        self.said, self.gains = longer(self.said, token), longer(self.gains, gain)
+        if self.search.align:
+            self.places = longer(self.places, looked)
+        self.scores = scores[going]
+        if len(going) < len(self.sentences):
+            self.src, self.sentences = self.src[going], self.sentences[going]
+            self.max_lengths, self.penalties = self.max_lengths[going], self.penalties[going]
+            self.prefixes, self.slots = self.prefixes[going], self.slots[going]
+        return (going[:, None] * self.width + parent).flatten()
+
+    def _may_win(self, scores: Tensor) -> Tensor:
+        """(N,) whether an open hypothesis could still become one of the best.
+
+        Its log-probability only falls, and is divided by the penalty of the longest at most.
+        """
+        to_beat = [self.finished[i].to_beat for i in self.sentences.tolist()]
+        most = scores.amax(dim=1) / self.penalties
+        length = self.said.size(2)
+        return ~(most <= torch.tensor(to_beat).to(most) - tolerance(length))
+
+    def _note_close(self, top: Tensor, full: Tensor, options: Options) -> None:
+        """Marks the sentences where another batch could have decided otherwise."""
+        inside = top.gather(1, (self.slots - 1)[:, None]).squeeze(1)
+        outside = top.gather(1, self.slots[:, None]).squeeze(1)
+        close = inside - outside < tolerance(self.said.size(2))  # false where both are -infinity
+        rows = options.close | (options.close_end & full.repeat_interleave(self.width))
+        rows = rows.view_as(self.scores) & (self.scores != -torch.inf)
+        close = (close & ~full) | rows.any(dim=1)
+        for i in self.sentences[close].tolist():
+            self.finished[i].unsure = True
+
+    def _finish(self, ended: Tensor, parent: Tensor, gain: Tensor) -> None:
+        """Takes in what has said EOS now; all (N, K)."""
+        for sentence, rank in torch.nonzero(ended).tolist():
+            row = int(parent[sentence, rank])
+            self._add(sentence, row, float(gain[sentence, rank]))
+
+    def _finish_full(self, full: Tensor, options: Options) -> None:
+        """Takes in all hypotheses that have no room: they end, or are cut."""
+        there = full[:, None] & (self.scores != -torch.inf)
+        ends = (options.tokens[:, 0] == EOS_ID).view_as(there)
+        gains = options.gains[:, 0].view_as(self.scores)
+        for sentence, row in torch.nonzero(there).tolist():
+            end = float(gains[sentence, row]) if ends[sentence, row] else None
+            self._add(sentence, row, end)
+
+    def _add(self, sentence: int, row: int, end: float | None) -> None:
+        """A finished hypothesis, and the log-probability of its EOS; None if it is cut."""
+        gains = self.gains[sentence, row].tolist() + ([] if end is None else [end])
+        total = float(self.scores[sentence, row]) + (end or 0.0)
+        hypothesis = Hypothesis(
+            ids=self.said[sentence, row].tolist(),
+            log_probability=total,
+            cut=end is None,
+            score=total / self.search.penalty(max(1, len(gains))),
+            token_log_probabilities=gains,
+            alignment=self.places[sentence, row].tolist() if self.search.align else [],
+        )
+        self.finished[int(self.sentences[sentence])].hypotheses.append(hypothesis)
+
+
+def _padded(prefixes: Sequence[Sequence[int]]) -> Tensor:
+    longest = max(map(len, prefixes))
+    rows = [[*prefix, *[FREE] * (longest - len(prefix))] for prefix in prefixes]
+    return torch.tensor(rows, dtype=torch.long).view(len(prefixes), longest)

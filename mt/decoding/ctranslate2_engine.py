@@ -1,0 +1,169 @@
+"""CTranslate2Engine: search by CTranslate2 over an exported model; torch is never imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ctranslate2
+import numpy as np
+
+from mt.data.ragged import Ids
+from mt.decoding.engine import Hypothesis, Search
+from mt.errors import UserError
+from mt.storage.model_folder import ModelFolder
+from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, Tokenizer
+
+Tokens = list[str]
+
+
+class CTranslate2Engine:
+    """A model that `mt export --format ctranslate2` wrote.
+
+    Three things are not as with torch. An alignment is of the last decoder layer alone, the mean
+    over its heads. A sample is repeated only by the same batches, from the first one on. And with a
+    repetition penalty log-probabilities are of the model as it is.
+    """
+
+    def __init__(self, folder: ModelFolder, src: Tokenizer, tgt: Tokenizer, device: str) -> None:
+        """`device` is auto, cpu, cuda or cuda:N. Raises UserError: device or model not usable."""
+        self._path = folder.path
+        self._src = list(src.vocabulary)
+        self._tgt = list(tgt.vocabulary)
+        self._ids = {token: i for i, token in enumerate(self._tgt)}
+        self._device = _device(device)
+        self._seed: int | None = None
+        self._translator = self._open()
+
+    def search(
+        self,
+        framed: Sequence[Ids],
+        max_lengths: Sequence[int],
+        prefixes: Sequence[Sequence[int]],
+        search: Search,
+    ) -> list[list[Hypothesis]]:
+        """As `Engine.search`."""
+        if search.sample and search.seed != self._seed:
+            # Its random numbers begin anew in new threads alone.
+            ctranslate2.set_random_seed(search.seed)
+            self._translator, self._seed = self._open(), search.seed
+        sources = [[self._src[i] for i in ids] for ids in framed]
+        starts = [[self._tgt[i] for i in prefix] for prefix in prefixes]
+        found: list[list[Hypothesis]] = [[] for _ in framed]
+        for length, chosen in _groups(max_lengths, search):
+            results = self._translator.translate_batch(
+                [sources[n] for n in chosen],
+                [starts[n] for n in chosen],
+                max_decoding_length=length + 1,
+                **self._options(search),
+            )
+            for n, result in zip(chosen, results, strict=True):
+                found[n] = _ranked(self._hypotheses(result, max_lengths[n], search))
+        found = [made[: search.n_best] for made in found]
+        if search.scored:
+            self._score(found, sources, search)
+        return list(map(_ranked, found))
+
+    def _open(self) -> Any:
+        try:
+            return ctranslate2.Translator(str(self._path), **self._device)
+        except (RuntimeError, ValueError) as error:
+            raise UserError(
+                f"{self._path.absolute()}: CTranslate2 cannot use it ({error}); "
+                "run `mt export --format ctranslate2` again"
+            ) from None
+
+    def _options(self, search: Search) -> dict[str, Any]:
+        never = (PAD_ID, SOS_ID, *search.banned)
+        most = max(search.n_best, search.beam_size)
+        options: dict[str, Any] = {
+            "beam_size": search.beam_size,
+            # All that were finished: which of them are the best is for our own ranking to say.
+            "num_hypotheses": search.n_best if search.distinct_first else most,
+            "length_penalty": _alpha(search),
+            "return_alternatives": search.distinct_first,
+            "min_decoding_length": max(1, search.min_length),
+            "no_repeat_ngram_size": search.no_repeat_ngram,
+            "repetition_penalty": search.repetition_penalty,
+            "suppress_sequences": [[self._tgt[i]] for i in never],
+            "return_attention": search.align,
+            "return_end_token": True,
+            "return_scores": True,
+            "max_input_length": 0,
+        }
+        if search.sample:
+            options |= {
+                "sampling_topk": min(search.top_k, len(self._tgt)),
+                "sampling_topp": search.top_p,
+                "sampling_temperature": search.temperature,
+            }
+        return options
+
+    def _hypotheses(self, result: Any, max_length: int, search: Search) -> list[Hypothesis]:
+        """The hypotheses of one sentence, with scores as the search saw them."""
+        made: dict[tuple[int, ...], Hypothesis] = {}  # what was cut may be the same as another
+        for i, tokens in enumerate(result.hypotheses):
+            ids = [self._ids[token] for token in tokens]
+            cut = ids[-1:] != [EOS_ID] or len(ids) > max_length + 1
+            total = result.scores[i] * len(ids) ** _alpha(search)
+            hypothesis = Hypothesis(ids[: max_length if cut else -1], total, cut)
+            hypothesis.score = total / search.penalty(len(ids))
+            if search.align:
+                hypothesis.alignment = _looked_at(result.attention[i], len(hypothesis.ids))
+            if not cut or tuple(hypothesis.ids) not in made:
+                made[tuple(hypothesis.ids)] = hypothesis
+        return list(made.values())
+
+    def _score(self, found: list[list[Hypothesis]], sources: list[Tokens], search: Search) -> None:
+        """Log-probabilities by the model itself: those of the search are without what is banned."""
+        pairs = [(sources[n], hypothesis) for n, made in enumerate(found) for hypothesis in made]
+        results = self._translator.score_batch(
+            [source for source, _ in pairs],
+            [[self._tgt[i] for i in hypothesis.ids] for _, hypothesis in pairs],
+            max_input_length=0,
+        )
+        for (_, hypothesis), result in zip(pairs, results, strict=True):
+            gains = list(result.log_probs)[: -1 if hypothesis.cut else None]
+            hypothesis.token_log_probabilities = gains
+            hypothesis.log_probability = sum(gains)
+            hypothesis.score = hypothesis.log_probability / search.penalty(max(1, len(gains)))
+
+
+def _alpha(search: Search) -> float:
+    """The exponent of the length that CTranslate2 divides by; with 0 it stops earlier."""
+    return 0.0 if search.length_normalization == "none" else search.length_penalty
+
+
+def _ranked(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+    """Those that ended first; then the score decides."""
+    return sorted(hypotheses, key=lambda hypothesis: (hypothesis.cut, -hypothesis.score))
+
+
+def _device(name: str) -> dict[str, Any]:
+    kind, _, index = name.partition(":")
+    if kind == "mps":
+        raise UserError("--device mps: CTranslate2 runs on cpu and cuda; choose --engine torch")
+    if kind == "cuda" and int(index or 0) >= ctranslate2.get_cuda_device_count():
+        raise UserError(f"--device {name}: CTranslate2 finds none; choose --device auto or cpu")
+    return {"device": kind, "device_index": int(index or 0)}
+
+
+def _groups(max_lengths: Sequence[int], search: Search) -> Iterator[tuple[int, list[int]]]:
+    """Sentences to search for at once: CTranslate2 has one longest length for all of them.
+
+    Without beams a translation that may be shorter is the beginning of a longer one.
+    """
+    if search.beam_size == 1:
+        yield max(max_lengths), list(range(len(max_lengths)))
+        return
+    for length in sorted(set(max_lengths)):
+        yield length, [n for n, own in enumerate(max_lengths) if own == length]
+
+
+def _looked_at(attention: Sequence[Sequence[float]], tokens: int) -> list[int]:
+    """For each of so many tokens the source place, SOS being 0, that it looked at most.
+
+    Only places that hold a word count, not SOS and EOS.
+    """
+    weights = np.asarray(attention, dtype=np.float32)[:tokens, 1:-1]  # (T, S)
+    return [int(place) + 1 for place in weights.argmax(axis=1)] if tokens else []

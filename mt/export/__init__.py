@@ -1,0 +1,1 @@
+"""A trained model written for other engines: ctranslate2, onnxruntime, transformers."""
