@@ -44,10 +44,17 @@ def list_checkpoints(folder: Path) -> list[Path]:
 def write_checkpoint(
     folder: Path, step: int, parts: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
 ) -> Path:
+    """Writes the checkpoint after `step` updates into `folder`, as `write_as` does."""
+    return write_as(folder / checkpoint_name(step), parts, state)
+
+
+def write_as(
+    final: Path, parts: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
+) -> Path:
     """Writes `parts` (file stem to tensors) and `state`; it has its name only once it is whole."""
-    final = folder / checkpoint_name(step)
+    folder = final.parent
     building = folder / f".{final.name}.tmp"
-    for unfinished in folder.glob(".step-*.tmp"):  # of a process that was killed while it wrote
+    for unfinished in folder.glob(".*.tmp"):  # of a process that was killed while it wrote
         shutil.rmtree(unfinished, ignore_errors=True)
     building.mkdir(parents=True)
     checksums = {}

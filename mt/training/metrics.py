@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
 from mt.storage.atomic import write_text
+from mt.training.hparams import summaries
 
 METRICS_FILE = "metrics.jsonl"
+OF_THE_END = ("final/", "average/")  # not there in a run that goes on
 
 
 class MetricsLog:
-    """Appends to runs/<name>; what an interrupted run wrote after `step` is taken back first."""
+    """Appends to runs/<name>; what an earlier one wrote after `step` or at its end goes first."""
 
     def __init__(self, folder: Path, step: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,6 +42,13 @@ class MetricsLog:
     def text(self, tag: str, content: str) -> None:
         """A text that belongs to the run as a whole."""
         self._board.add_text(tag, content, 0)
+
+    def settings(self, values: Mapping[str, Any], *, end: bool = False) -> None:
+        """The settings of the run, once, for TensorBoard's HParams page; or that it has ended."""
+        experiment, began, ended = summaries(dict(values))
+        writer: Any = self._board.file_writer
+        for summary in (ended,) if end else (experiment, began):
+            writer.add_summary(summary)
 
     def flush(self) -> None:
         """Makes what was written so far visible to readers."""
@@ -68,7 +78,11 @@ def read_metrics(folder: Path) -> list[dict[str, object]]:
 def _drop_after(path: Path, step: int) -> None:
     if not path.is_file():
         return
-    kept = [line for line in read_metrics(path.parent) if int(str(line["step"])) <= step]
+    kept = [
+        line
+        for line in read_metrics(path.parent)
+        if int(str(line["step"])) <= step and not any(tag.startswith(OF_THE_END) for tag in line)
+    ]
     write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
 
 

@@ -8,8 +8,10 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from mt.config import Config
 from mt.config_file import differences
@@ -31,6 +33,7 @@ from mt.storage.checkpoint import (
 from mt.storage.lock import FolderLock
 from mt.storage.model_folder import WEIGHTS, ModelFolder, find_model
 from mt.training.data import TrainingData, load_training_data
+from mt.training.hparams import hyper_parameters
 from mt.training.init_from import init_from
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import load_optimizer, optimizer_tensors
@@ -50,6 +53,7 @@ MAY_CHANGE = (
     "training.log_every",
     "training.bleu_samples",
     "training.keep",
+    "training.average",
     "training.early_stopping",
     "decoding",
 )
@@ -82,6 +86,7 @@ class Run:
             folder = self.folder if known else None
             self.data: TrainingData = load_training_data(config, folder)
         check_memory(config, self.data, self.device)
+        check_average(config, self.data)
         self.lock: FolderLock | None = None
         try:
             with self.world.first_alone():
@@ -101,6 +106,13 @@ class Run:
         self.folder.write_config(self.config)  # last: with it the folder is a model folder
         if not self.trainer.done:
             self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
+            if self.resumed_from is None:
+                self.trainer.metrics.settings(self.hyper_parameters)
+
+    @property
+    def hyper_parameters(self) -> dict[str, Any]:
+        """The settings that tell this run from others."""
+        return hyper_parameters(self.config, MAY_CHANGE)
 
     def close(self) -> None:
         """Ends the record, and lets another process have the folder."""
@@ -162,17 +174,27 @@ class Run:
             self.folder.check_tokenizers(state, checkpoint, self.data.src, self.data.tgt)
             trainer = self.trainer
             trainer.progress = Progress(**state["progress"])
-            load_weights(trainer.model, read_part(checkpoint, "model"))
+            self._load_weights(checkpoint)
             moments = read_part(checkpoint, "optimizer")
             updates = trainer.progress.step - trainer.progress.skipped
             load_optimizer(trainer.model, trainer.optimizer, moments, updates)
-            if trainer.progress.best_step == trainer.progress.step:
-                # The end may have come between the writing of it and the pointing at it.
+            step = trainer.progress.step
+            if _step_of(self.folder.pointer("best")) < step == trainer.progress.best_step:
+                # The end may have come between the writing of it and the pointing at it. If `best`
+                # is an average that was made after this step, it stays.
                 self.folder.point("best", checkpoint)
-            return trainer.progress.step
+            return step
         if self.begun and not self.restarted:
             log.warning("no whole checkpoint is left in %s: beginning anew", self.folder.path)
         return None
+
+    def _load_weights(self, checkpoint: Path) -> None:
+        """The weights that training goes on from, and their moving average if there is one."""
+        trainer = self.trainer
+        load_weights(trainer.model, read_part(checkpoint, "model"))
+        trainer.start_average()
+        if trainer.average is not None:
+            load_weights(trainer.model, read_part(checkpoint, "raw"))
 
     def keep_pairs(self, rows: list[int]) -> Path:
         """Writes pairs of the training split to a file in runs/<name>, to be looked at."""
@@ -210,34 +232,47 @@ class Run:
         """Writes a checkpoint, points `last` and `best` at it, and removes what need not stay."""
         if not self.world.is_first:
             return
-        model, optimizer = self.trainer.model, self.trainer.optimizer
-        metric = watched_metric(self.config)
-        state = {
-            "progress": vars(progress),
-            "metric": metric,
-            "tokenizers": self.tokenizers,
-            "torch": torch.__version__,
-        }
-        parts = {
-            "model": {name: p.detach().cpu() for name, p in model.named_parameters()},
-            "optimizer": {n: t.cpu() for n, t in optimizer_tensors(model, optimizer).items()},
-        }
-        path = write_checkpoint(self.folder.checkpoints, progress.step, parts, state)
+        path = write_checkpoint(
+            self.folder.checkpoints, progress.step, self.parts(), self.state(progress)
+        )
         self.folder.point("last", path)
         if best:
             self.folder.point("best", path)
         self._prune()
 
+    def state(self, progress: Progress) -> dict[str, Any]:
+        """What a checkpoint remembers besides tensors."""
+        return {
+            "progress": vars(progress),
+            "metric": watched_metric(self.config),
+            "tokenizers": self.tokenizers,
+            "torch": torch.__version__,
+        }
+
+    def parts(self) -> dict[str, dict[str, Tensor]]:
+        """The tensors of a checkpoint by file: `model` is what translates.
+
+        With a moving average that is the average, and training goes on from `raw`.
+        """
+        model, average = self.trainer.model, self.trainer.average
+        moments = optimizer_tensors(model, self.trainer.optimizer)
+        weights = {name: p.detach().cpu() for name, p in model.named_parameters()}
+        parts = {"model": weights, "optimizer": {name: t.cpu() for name, t in moments.items()}}
+        if average is not None:
+            parts["raw"] = weights
+            parts["model"] = {name: tensor.cpu() for name, tensor in average.weights.items()}
+        return parts
+
     def _prune(self) -> None:
         """Keeps the newest and the best checkpoints that `training.keep` asks for."""
         keep = self.config.training.keep
         checkpoints = list_checkpoints(self.folder.checkpoints)
-        kept = {*checkpoints[-keep.last :], *self._best(checkpoints)[: keep.best]}
+        kept = {*checkpoints[-keep.last :], *self.best_first(checkpoints)[: keep.best]}
         for checkpoint in checkpoints:
             if checkpoint not in kept:
                 shutil.rmtree(checkpoint)
 
-    def _best(self, checkpoints: list[Path]) -> list[Path]:
+    def best_first(self, checkpoints: list[Path]) -> list[Path]:
         """Checkpoints made at a validation, the best first."""
         metric = watched_metric(self.config)
         scored = []
@@ -278,6 +313,8 @@ def move_aside(name: str) -> list[Path]:
 def check_memory(config: Config, data: TrainingData, device: torch.device) -> None:
     """Raises UserError if the model alone is more than the memory of the device."""
     needed = bytes_to_train(config.model, data.src.vocab_size, data.tgt.vocab_size)
+    if config.training.ema is not None:
+        needed += needed // 4  # the averaged weights, beside weights, gradients and two moments
     there = memory_of(device)
     if there is not None and needed > there:
         raise UserError(
@@ -286,6 +323,23 @@ def check_memory(config: Config, data: TrainingData, device: torch.device) -> No
             f"({config.model.d_model}), d_ff ({config.model.d_ff}) or num_layers, or "
             f"tokenizer.vocab_size ({config.tokenizer.vocab_size})"
         )
+
+
+def check_average(config: Config, data: TrainingData) -> None:
+    """Raises UserError if an average of checkpoints is asked for that could not be validated."""
+    if config.training.average is not None and not len(data.valid):
+        raise UserError(
+            "training.average needs validation pairs, to tell whether the average is better: "
+            f"data.valid_size is {config.data.valid_size:g}"
+        )
+
+
+def _step_of(checkpoint: Path | None) -> int:
+    """The step that a checkpoint, or an average of some, was made at; -1 if it is not whole."""
+    try:
+        return -1 if checkpoint is None else int(read_state(checkpoint)["progress"]["step"])
+    except DamagedError:
+        return -1
 
 
 def check_writable(folder: Path) -> None:
