@@ -361,7 +361,9 @@ class TrainingConfig(Section):
     )
     lr: float = Field(default=1e-4, gt=0, description="learning rate, at its highest")
     muon_lr: float | None = Field(
-        default=None, gt=0, description="learning rate of Muon's matrices, at its highest; 0.02"
+        default=None,
+        gt=0,
+        description="learning rate of Muon's matrices, at its highest; 0.02 if not set",
     )
     betas: Annotated[list[Fraction], Field(min_length=2, max_length=2)] = Field(
         default=[0.9, 0.999], description="Adam's decay rates"
