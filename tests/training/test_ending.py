@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,24 @@ def train(**changes: object) -> Run:
     return run
 
 
+@pytest.fixture(scope="module")
+def ended_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a noisy run went straight to its end, and its average is used."""
+    folder = tmp_path_factory.mktemp("ended")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_jsonl(Path("pairs.jsonl"), toy_pairs(60))
+        train(**NOISY)
+    return folder
+
+
+@pytest.fixture
+def ended(ended_folder: Path, here: Path) -> Path:
+    """The current folder, with a copy of that run."""
+    shutil.copytree(ended_folder, here, dirs_exist_ok=True)
+    return here
+
+
 def final() -> dict[str, object]:
     (line,) = [line for line in read_metrics(Path("runs/toy")) if "final/steps" in line]
     return {tag: value for tag, value in line.items() if tag.startswith("final/")}
@@ -112,9 +131,8 @@ def test_an_average_that_is_worse_does_not(corpus: Path, said: pytest.LogCapture
 
 
 def test_started_again_it_has_nothing_to_do_and_leaves_all_as_it_is(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch
+    ended: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train(**NOISY)
     before = {p: p.read_bytes() for p in Path().rglob("*") if p.is_file() and p.name != ".lock"}
     again = Run(config(**{**EVERY_TWO, **NOISY}))
     monkeypatch.setattr(again.trainer, "score", None)  # nothing is scored again
@@ -127,8 +145,6 @@ def test_started_again_it_has_nothing_to_do_and_leaves_all_as_it_is(
 def test_an_average_may_be_asked_for_after_the_end(corpus: Path) -> None:
     train(**{**NOISY, "training__average": None})
     assert not FOLDER.average.exists()
-    train(**{**NOISY, "training__average": {"last": 2}})
-    assert len(read_state(FOLDER.average)["of"]) == 2
     train(**{**NOISY, "training__average": {"last": 3}})
     assert len(read_state(FOLDER.average)["of"]) == 3
     assert final()["final/loss"] == read_state(FOLDER.average)["progress"]["scores"]["loss"]
@@ -148,20 +164,17 @@ def test_an_end_that_was_not_recorded_is_recorded_at_the_next_start(corpus: Path
 
 
 def test_a_run_that_goes_on_after_its_end_is_the_run_that_never_ended(
-    corpus: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, ended_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The average is nothing to resume from, and what was recorded of the end is taken back."""
     train(**{**NOISY, "training__max_steps": 16})
     run = train(**NOISY)
     assert run.resumed_from == 16
     found = curves("toy"), average_of([FOLDER.average]), FOLDER.pointer("best")
-    with monkeypatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("straight"))
-        write_jsonl(Path("pairs.jsonl"), toy_pairs(60))
-        train(**NOISY)
-        assert found[0] == curves("toy")
-        assert same(found[1], average_of([FOLDER.average]))
-        assert found[2] == FOLDER.pointer("best")
+    monkeypatch.chdir(ended_folder)
+    assert found[0] == curves("toy")
+    assert same(found[1], average_of([FOLDER.average]))
+    assert found[2] == FOLDER.pointer("best")
 
 
 def test_a_damaged_checkpoint_is_left_out(corpus: Path, said: pytest.LogCaptureFixture) -> None:
@@ -192,8 +205,7 @@ def test_without_validation_pairs_an_average_is_refused(corpus: Path) -> None:
     assert [path.name for path in Path().iterdir()] == ["pairs.jsonl"]
 
 
-def test_an_average_that_is_damaged_is_passed_over(corpus: Path) -> None:
-    train(**NOISY)
+def test_an_average_that_is_damaged_is_passed_over(ended: Path) -> None:
     (FOLDER.average / "model.safetensors").write_bytes(b"")
     weights, used = FOLDER.weights(*FOLDER.tokenizers(config(**EVERY_TWO)))
     assert used == list_checkpoints(FOLDER.checkpoints)[-1]
