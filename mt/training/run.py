@@ -7,8 +7,10 @@ import logging
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from mt.config import Config
 from mt.config_file import differences
@@ -30,6 +32,7 @@ from mt.storage.checkpoint import (
 from mt.storage.lock import FolderLock
 from mt.storage.model_folder import WEIGHTS, ModelFolder, find_model
 from mt.training.data import TrainingData, load_training_data
+from mt.training.hparams import hyper_parameters
 from mt.training.init_from import init_from
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import load_optimizer, optimizer_tensors
@@ -50,6 +53,7 @@ MAY_CHANGE = (
     "training.log_every",
     "training.bleu_samples",
     "training.keep",
+    "training.average",
     "training.early_stopping",
     "decoding",
 )
@@ -82,6 +86,7 @@ class Run:
             folder = self.folder if known else None
             self.data: TrainingData = load_training_data(config, folder)
         check_memory(config, self.data, self.device)
+        check_average(config, self.data)
         self.saver = Saver(self.folder, config.training.keep, watched_metric(config))
         self.lock: FolderLock | None = None
         try:
@@ -103,6 +108,13 @@ class Run:
         if not self.trainer.done:
             self.trainer.saver = self.saver
             self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
+            if self.resumed_from is None:
+                self.trainer.metrics.settings(self.hyper_parameters)
+
+    @property
+    def hyper_parameters(self) -> dict[str, Any]:
+        """The settings that tell this run from others."""
+        return hyper_parameters(self.config, MAY_CHANGE)
 
     def close(self) -> None:
         """Waits for what is being written, ends the record, and lets others have the folder.
@@ -175,17 +187,27 @@ class Run:
             self.folder.check_tokenizers(state, checkpoint, self.data.src, self.data.tgt)
             trainer = self.trainer
             trainer.progress = Progress(**state["progress"])
-            load_weights(trainer.model, read_part(checkpoint, "model"))
+            self._load_weights(checkpoint)
             moments = read_part(checkpoint, "optimizer")
             updates = trainer.progress.step - trainer.progress.skipped
             load_optimizer(trainer.model, trainer.optimizer, moments, updates)
-            if trainer.progress.best_step == trainer.progress.step:
-                # The end may have come between the writing of it and the pointing at it.
+            step = trainer.progress.step
+            if _step_of(self.folder.pointer("best")) < step == trainer.progress.best_step:
+                # The end may have come between the writing of it and the pointing at it. If `best`
+                # is an average that was made after this step, it stays.
                 self.saver.point_best(checkpoint)
-            return trainer.progress.step
+            return step
         if self.begun and not self.restarted:
             log.warning("no whole checkpoint is left in %s: beginning anew", self.folder.path)
         return None
+
+    def _load_weights(self, checkpoint: Path) -> None:
+        """The weights that training goes on from, and their moving average if there is one."""
+        trainer = self.trainer
+        load_weights(trainer.model, read_part(checkpoint, "model"))
+        trainer.start_average()
+        if trainer.average is not None:
+            load_weights(trainer.model, read_part(checkpoint, "raw"))
 
     def keep_pairs(self, rows: list[int]) -> Path:
         """Writes pairs of the training split to a file in runs/<name>, to be looked at."""
@@ -224,17 +246,28 @@ class Run:
         saver = self.trainer.saver
         if saver is None:
             return
-        model, optimizer = self.trainer.model, self.trainer.optimizer
-        state = {
+        saver.save(progress.step, self.parts(), self.state(progress), best)
+
+    def state(self, progress: Progress) -> dict[str, Any]:
+        """What a checkpoint remembers besides tensors."""
+        return {
             "progress": vars(progress),
+            "metric": watched_metric(self.config),
             "tokenizers": self.tokenizers,
             "torch": torch.__version__,
         }
-        parts = {
-            "model": {name: p.detach() for name, p in model.named_parameters()},
-            "optimizer": optimizer_tensors(model, optimizer),
-        }
-        saver.save(progress.step, parts, state, best)
+
+    def parts(self) -> dict[str, dict[str, Tensor]]:
+        """The tensors of a checkpoint by file, as they are at this moment: `model` translates.
+
+        With a moving average that is the average, and training goes on from `raw`.
+        """
+        model, average = self.trainer.model, self.trainer.average
+        weights = {name: p.detach() for name, p in model.named_parameters()}
+        parts = {"model": weights, "optimizer": optimizer_tensors(model, self.trainer.optimizer)}
+        if average is not None:
+            parts["raw"], parts["model"] = weights, average.weights
+        return parts
 
 
 def _own_device(device: torch.device, world: World) -> torch.device:
@@ -263,8 +296,11 @@ def move_aside(name: str) -> list[Path]:
 def check_memory(config: Config, data: TrainingData, device: torch.device) -> None:
     """Raises UserError if the model alone is more than the memory of the device."""
     needed = bytes_to_train(config.model, data.src.vocab_size, data.tgt.vocab_size)
+    each = bytes_to_train(config.model, data.src.vocab_size, data.tgt.vocab_size) // 4
+    saved = each * (3 if config.training.ema is None else 4)  # weights, two moments, the average
+    needed = each + saved  # with the gradients
     if device.type == "cpu":
-        needed += needed * 3 // 4  # of these four the gradients are not copied to be saved
+        needed += saved  # the copy that is written
     there = memory_of(device)
     if there is not None and needed > there:
         raise UserError(
@@ -274,6 +310,23 @@ def check_memory(config: Config, data: TrainingData, device: torch.device) -> No
             f"d_ff ({config.model.d_ff}) or num_layers, or "
             f"tokenizer.vocab_size ({config.tokenizer.vocab_size})"
         )
+
+
+def check_average(config: Config, data: TrainingData) -> None:
+    """Raises UserError if an average of checkpoints is asked for that could not be validated."""
+    if config.training.average is not None and not len(data.valid):
+        raise UserError(
+            "training.average needs validation pairs, to tell whether the average is better: "
+            f"data.valid_size is {config.data.valid_size:g}"
+        )
+
+
+def _step_of(checkpoint: Path | None) -> int:
+    """The step that a checkpoint, or an average of some, was made at; -1 if it is not whole."""
+    try:
+        return -1 if checkpoint is None else int(read_state(checkpoint)["progress"]["step"])
+    except DamagedError:
+        return -1
 
 
 def check_writable(folder: Path) -> None:
