@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mt.cli.failure import job
 from mt.cli.memory import memory_advice
 from mt.errors import RunError, is_out_of_memory
 
 if TYPE_CHECKING:
     from mt.config import Config
+    from mt.distributed import World
     from mt.training.run import Run
     from mt.training.trainer import Trainer
 
@@ -55,6 +58,11 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
+    with job() as world:
+        return _train_config(arguments, world)
+
+
+def _train_config(arguments: argparse.Namespace, world: World | None) -> int:
     from mt.config_file import load_config
 
     config = load_config(Path(arguments.config), arguments.overrides)
@@ -63,20 +71,24 @@ def run(arguments: argparse.Namespace) -> int:
 
     start_logging()
     try:
-        return _start(config, arguments)
+        return _start(config, arguments, world)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         raise RunError(memory_advice(config)) from error
 
 
-def _start(config: Config, arguments: argparse.Namespace) -> int:
+def _start(config: Config, arguments: argparse.Namespace, world: World | None) -> int:
     from mt.cli.report import logging_to
+    from mt.distributed import ALONE
     from mt.training.run import Run
 
-    training = Run(config, arguments.restart)
+    # What torchrun starts again goes on: the earlier run was moved aside at the first start.
+    again = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
+    training = Run(config, arguments.restart and not again, world or ALONE)
+    record = logging_to(training.runs_folder / "train.log")
     try:
-        with logging_to(training.runs_folder / "train.log"):
+        with record if training.world.is_first else nullcontext():
             return _run(training, arguments)
     finally:
         training.close()
@@ -101,8 +113,10 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
     except NotFiniteError as error:
         path = training.keep_pairs(error.rows)
         raise RunError(f"{error}. The pairs of the last step are in {path}") from None
-    _close(training, arguments, received)
-    return 128 + received[0] if received else 0
+    _close(training, arguments)
+    if not trainer.stopped:
+        return 0
+    return 128 + (received[0] if received else signal.SIGTERM)  # another process had the signal
 
 
 def _why_done(trainer: Trainer) -> str:
@@ -123,7 +137,7 @@ def _train(trainer: Trainer) -> None:
         total=trainer.total_steps,
         initial=trainer.progress.step,
         unit=" steps",
-        disable=not sys.stderr.isatty(),
+        disable=not (sys.stderr.isatty() and trainer.world.is_first),
         dynamic_ncols=True,
     )
     with bar:
@@ -193,11 +207,11 @@ def _stopping(trainer: Trainer) -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _close(training: Run, arguments: argparse.Namespace, received: list[int]) -> None:
+def _close(training: Run, arguments: argparse.Namespace) -> None:
     from mt.cli.report import log
 
     trainer, folder = training.trainer, training.folder.path
-    if received and not trainer.done:
+    if trainer.stopped and not trainer.done:
         command = ["mt", "train", "--config", arguments.config]
         command += [word for text in arguments.overrides for word in ("--set", text)]
         log.info(
