@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import platform
+import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeVar
 
@@ -42,14 +44,17 @@ class LostError(RunError):
 
 @dataclass(frozen=True)
 class World:
-    """This process among all: `rank` of `size`, its number on its own machine, which machine that
-    is, and the board on which a process leaves why it failed.
+    """This process among all: `rank` of `size`, counted from the one that torchrun calls `leader`.
+
+    Also its number on its own machine, which machine that is, and the board on which a process
+    leaves why it failed.
     """
 
     rank: int = 0
     size: int = 1
     local_rank: int = 0
     machine: int = 0
+    leader: int = 0
     board: Store | None = None
 
     @property
@@ -93,10 +98,17 @@ class World:
         parts: list[list[T]] = [[] for _ in range(self.size)]
         with _answered():
             dist.all_gather_object(parts, list(items))
+        parts = parts[self.leader :] + parts[: self.leader]
         whole: list[T] = []
         for place in range(max(map(len, parts))):
             whole += [part[place] for part in parts if place < len(part)]
         return whole
+
+    def led_by_most(self, number: int) -> World:
+        """The same processes, counted from the one with the highest `number` on."""
+        numbers = self.gather([number])
+        leader = numbers.index(max(numbers))
+        return replace(self, rank=(self.rank - leader) % self.size, leader=leader)
 
     def from_first(self, value: T) -> T:
         """What the first process gives, on all of them."""
@@ -104,7 +116,7 @@ class World:
             return value
         values = [value if self.is_first else None]
         with _answered():
-            dist.broadcast_object_list(values, src=0)
+            dist.broadcast_object_list(values, src=self.leader)
         received: T = values[0]  # type: ignore[assignment]
         return received
 
@@ -118,7 +130,7 @@ class World:
             empty = torch.empty(shape, dtype=dtype)
             received[name] = tensors[name].cpu().contiguous() if self.is_first else empty
             with _answered():
-                dist.broadcast(received[name], src=0)
+                dist.broadcast(received[name], src=self.leader)
         return received
 
     @contextmanager
@@ -177,14 +189,39 @@ def join_world() -> World:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return ALONE
     board, rank, size = next(rendezvous("env://", timeout=TO_MEET))
+    with _answered():
+        board = PrefixStore(_name_of_this_start(board, rank, size), board)
     backend = "cpu:gloo,cuda:nccl" if dist.is_nccl_available() else "gloo"
     with _answered():
         dist.init_process_group(
             backend if torch.cuda.is_available() else "gloo",
-            timeout=PATIENCE, store=PrefixStore("group", board), rank=rank, world_size=size,
+            timeout=PATIENCE, store=board, rank=rank, world_size=size,
         )  # fmt: skip
     machine = int(os.environ.get("GROUP_RANK", "0"))
-    return World(rank, size, int(os.environ["LOCAL_RANK"]), machine, board)
+    return World(rank, size, int(os.environ["LOCAL_RANK"]), machine, board=board)
+
+
+def _name_of_this_start(board: Store, rank: int, size: int) -> str:
+    """A name that only the processes of this start know.
+
+    When torchrun starts them again, what the earlier ones left on the board is still there. So the
+    first one answers each that calls by a new name, until all have heard from it.
+    """
+    own = uuid.uuid4().hex
+    if rank > 0:
+        board.set(f"call/{rank}", own)
+        name = board.get(f"answer/{own}").decode()
+        board.add(f"heard/{name}", 1)
+        return name
+    since = time.monotonic()
+    while board.add(f"heard/{own}", 0) < size - 1:
+        if time.monotonic() - since > TO_MEET.total_seconds():
+            raise LostError
+        for call in (f"call/{other}" for other in range(1, size)):
+            if board.check([call]):
+                board.set(f"answer/{board.get(call).decode()}", own)
+        time.sleep(0.02)
+    return own
 
 
 def leave_world() -> None:

@@ -24,8 +24,7 @@ class _StderrHandler(logging.Handler):
 
 def start_logging() -> None:
     """Messages of the package to stderr, one plain line each; those of libraries only if dire."""
-    first = os.environ.get("RANK", "0") == "0"  # of several processes one tells what goes on
-    log.setLevel(logging.INFO if first else logging.WARNING)
+    log.setLevel(logging.INFO)
     log.propagate = False
     if not log.handlers:
         log.addHandler(_StderrHandler())
@@ -34,6 +33,11 @@ def start_logging() -> None:
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     for name in ("datasets", "huggingface_hub", "sacrebleu", "filelock", "urllib3", "httpx"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def only_warn() -> None:
+    """Of several processes one tells what goes on; this one does not."""
+    log.setLevel(logging.WARNING)
 
 
 @contextmanager

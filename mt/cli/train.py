@@ -67,9 +67,15 @@ def _train_config(arguments: argparse.Namespace, world: World | None) -> int:
 
     config = load_config(Path(arguments.config), arguments.overrides)
 
-    from mt.cli.report import start_logging
+    from mt.cli.report import only_warn, start_logging
 
     start_logging()
+    if world is not None:
+        from mt.training.run import newest_first
+
+        world = newest_first(world, config)
+        if not world.is_first:
+            only_warn()
     try:
         return _start(config, arguments, world)
     except (MemoryError, RuntimeError) as error:
@@ -83,9 +89,10 @@ def _start(config: Config, arguments: argparse.Namespace, world: World | None) -
     from mt.distributed import ALONE
     from mt.training.run import Run
 
+    world = world or ALONE
     # What torchrun starts again goes on: the earlier run was moved aside at the first start.
-    again = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
-    training = Run(config, arguments.restart and not again, world or ALONE)
+    (again,) = world.sum([float(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))])
+    training = Run(config, arguments.restart and not again, world)
     record = logging_to(training.runs_folder / "train.log")
     try:
         with record if training.world.is_first else nullcontext():

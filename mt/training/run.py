@@ -282,6 +282,15 @@ class Run:
         return [checkpoint for _, checkpoint in sorted(scored)]
 
 
+def newest_first(world: World, config: Config) -> World:
+    """The process with the newest checkpoint becomes the first one.
+
+    torchrun may number the machines anew at each start, and they need not share the folder.
+    """
+    checkpoints = list_checkpoints(ModelFolder(WEIGHTS / config.name).checkpoints)
+    return world.led_by_most(len(checkpoints) and int(checkpoints[-1].name.removeprefix("step-")))
+
+
 def own_device(device: torch.device, world: World) -> torch.device:
     """The GPU of this process where there are several: the one with its number on the machine.
 
@@ -339,10 +348,10 @@ def check_writable(folder: Path) -> None:
 
 def check_same_everywhere(world: World, config: Config, data: TrainingData) -> None:
     """Raises UserError if processes have read different configs, data or versions of `mt`."""
-    lengths = hashlib.sha256(data.train.lengths.tobytes()).hexdigest()  # tell one order of rows
+    order = hashlib.sha256(data.train.lengths.tobytes()).hexdigest()[:16]  # lengths give it away
     splits = data.corpus.report.as_dict()["splits"]
     texts = {name: f"{s['pairs']:,} pairs, {s['hash']}" for name, s in splits.items()}
-    own = {"mt": __version__, "lengths of the training pairs": lengths, **texts}
+    own = {"mt": __version__, "order of the pairs": order, **texts}
     everywhere = world.gather([(platform.node(), config, own)])
     host, first_config, first = everywhere[0]
     for rank, (other_host, other_config, other) in enumerate(everywhere):
