@@ -8,16 +8,21 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from mt.distributed import World
+from mt.config_file import config_from_dict
+from mt.distributed import LOST, World
+from mt.errors import UserError
 from mt.storage.checkpoint import list_checkpoints, read_part, read_state
+from mt.training.data import load_training_data
 from mt.training.metrics import read_metrics
-from tests.conftest import toy_pairs, write_config, write_jsonl
+from mt.training.run import check_same_everywhere
+from tests.conftest import Result, toy_config, toy_pairs, write_config, write_jsonl
 
 SETTINGS: dict[str, Any] = {
     "model__dropout": 0.2,
@@ -61,12 +66,17 @@ def newest(folder: Path) -> Path:
     return list_checkpoints(folder / "weights/toy/checkpoints")[-1]
 
 
-def wait_for_checkpoints(folder: Path, process: subprocess.Popen[str]) -> None:
+def wait_for_checkpoints(folders: list[Path], processes: list[subprocess.Popen[str]]) -> Path:
+    """The folder where the second checkpoint has come."""
     deadline = time.monotonic() + 90
-    while len(list_checkpoints(folder / "weights/toy/checkpoints")) < 2:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
+    while time.monotonic() < deadline:
+        for folder in folders:
+            if len(list_checkpoints(folder / "weights/toy/checkpoints")) >= 2:
+                return folder
+        for process in processes:
+            assert process.poll() is None, process.communicate()
         time.sleep(0.02)
+    raise AssertionError("no checkpoints")
 
 
 def told(err: str) -> list[str]:
@@ -103,89 +113,107 @@ def test_two_processes_train_as_one_with_accumulation(tmp_path: Path) -> None:
     check_same_curves(two, one)
 
 
-def start_machines(folders: list[Path], **changes: Any) -> list[tuple[int, str]]:
-    """A launcher in each folder, as on machines of their own; status and stderr of each."""
+def start_machines(
+    folders: list[Path], *command: str, restarts: int = 0
+) -> list[subprocess.Popen[str]]:
+    """A launcher in each folder, as on machines of their own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         meeting = f"127.0.0.1:{free.getsockname()[1]}"
-    launcher = [*TORCHRUN, "--nnodes", "2", "--nproc-per-node", "1", "--rdzv-backend", "c10d"]
-    launcher += ["--rdzv-endpoint", meeting]
-    for folder in folders:
-        write_config(folder / "toy.yaml", **{**SETTINGS, **changes})
-    processes = [start(f, *launcher, HF_HOME=str(f / "cache")) for f in folders]
-    return [finish(process) for process in processes]
+    launcher = [*TORCHRUN, "--nnodes", "2", "--nproc-per-node", "1"]
+    launcher += [
+        "--max-restarts",
+        str(restarts),
+        "--rdzv-backend",
+        "c10d",
+        "--rdzv-endpoint",
+        meeting,
+    ]
+    settings = [(folder, {"HF_HOME": str(folder / "cache")}) for folder in folders]
+    return [start(f, *launcher, command=[*TRAIN, *command], **s) for f, s in settings]
 
 
-def test_two_machines_that_share_no_folder_train_and_resume_as_one_process(tmp_path: Path) -> None:
-    """Which of them is the first is torchrun's choice at each start: checkpoints decide."""
-    machines = [prepare(tmp_path / "a"), prepare(tmp_path / "b")]
-    one = prepare(tmp_path / "one", training__accumulate=2)
-    assert finish(start(one, sys.executable))[0] == 0
-    for epochs in (1, 2):
-        endings = start_machines(
-            machines[::-1] if epochs == 2 else machines, training__epochs=epochs
-        )
-        assert [status for status, _ in endings] == [0, 0], endings
-    assert sum("resuming weights/toy after step 4" in err for _, err in endings) == 1
-    (writer,) = [folder for folder in machines if (folder / "weights").exists()]
-    assert [folder for folder in machines if (folder / "runs").exists()] == [writer]
-    check_same_weights(writer, one)
+def test_two_machines_that_share_no_folder_lose_a_process_and_train_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mt: Callable[..., Result]
+) -> None:
+    """torchrun starts both again: they go on from the checkpoint that one of them has."""
+    length: dict[str, Any] = {"training__epochs": 20, "training__save_every": "8 steps"}
+    length |= {"training__bleu_samples": 0, "training__validate_every": "60 steps"}
+    machines = [prepare(tmp_path / "a", **length), prepare(tmp_path / "b", **length)]
+    processes = start_machines(machines, "--restart", restarts=2)
+    writer = wait_for_checkpoints(machines, processes)
+    other = machines[1 - machines.index(writer)]
+    os.kill(child(processes[machines.index(other)]), signal.SIGKILL)
+    endings = [finish(process) for process in processes]
+    assert [status for status, _ in endings] == [0, 0], endings
+    err = endings[machines.index(writer)][1]
+    assert "resuming weights/toy after step" in err
+    assert told(err) == [f"mt: {LOST}"]
+    assert not any((other / name).exists() for name in ("weights", "runs"))
+
+    monkeypatch.chdir(prepare(tmp_path / "one", training__accumulate=2, **length))
+    assert mt("train", "--config", "toy.yaml").status == 0
+    check_same_weights(writer, Path())
+    check_same_curves(writer, Path())
 
 
 def test_a_corpus_that_one_machine_lacks_is_told_on_both(tmp_path: Path) -> None:
     machines = [prepare(tmp_path / "a"), prepare(tmp_path / "b")]
     (machines[1] / "pairs.jsonl").unlink()
-    for status, err in start_machines(machines):
+    for status, err in map(finish, start_machines(machines)):
         assert status == 1
         (line,) = told(err)
         assert "pairs.jsonl" in line
     assert not any((folder / "weights").exists() for folder in machines)
 
 
-def test_a_killed_process_is_started_again_and_the_run_ends_as_if_it_had_lived(
-    tmp_path: Path,
+def test_the_process_with_the_newest_checkpoint_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [0, 40, 40]
+    monkeypatch.setattr(World, "gather", lambda world, own: steps)
+    led = [World(rank, 3).led_by_most(steps[rank]) for rank in range(3)]
+    assert [world.rank for world in led] == [2, 0, 1]
+    assert {world.leader for world in led} == {1}
+
+
+def test_other_data_on_another_machine_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    length = {"training__epochs": 40, "training__save_every": "10 steps"}
-    two = prepare(tmp_path / "two", **length)
-    one = prepare(tmp_path / "one", training__accumulate=2, **length)
-    straight = start(one, sys.executable)
-    launcher = [*TWO, "--max-restarts", "1"]
-    process = start(two, *launcher, command=[*TRAIN, "--restart"])
-    wait_for_checkpoints(two, process)
-    os.kill(_rank(process, 1), signal.SIGKILL)
-    status, err = finish(process)
-    assert status == 0, err
-    assert "resuming weights/toy after step" in err
-    assert finish(straight)[0] == 0
-    check_same_weights(two, one)
-    check_same_curves(two, one)
+    monkeypatch.chdir(prepare(tmp_path))
+    config = config_from_dict(toy_config(), "test")
+    there = config_from_dict(toy_config(training__lr=0.5, device="auto"), "test")
+    data = load_training_data(config)
+    own: list[Any] = []
+    monkeypatch.setattr(World, "gather", lambda _, items: own.extend(items) or own)
+    check_same_everywhere(World(0, 2), config, data)
+    write_jsonl(Path("pairs.jsonl"), toy_pairs(60)[::-1])
+    with pytest.raises(UserError) as refused:
+        check_same_everywhere(World(1, 2), there, load_training_data(config))
+    message = str(refused.value)
+    assert "process 1 on" in message
+    assert "training.lr: 0.001 -> 0.5" in message
+    assert "order of the pairs: " in message
+    assert "device" not in message
+    assert "train: " not in message  # the same pairs, in another order
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_what_becomes_of_one_process_becomes_of_all(tmp_path: Path, number: int) -> None:
+def test_a_killed_process_ends_the_job(tmp_path: Path) -> None:
     folder = prepare(tmp_path, training__epochs=4000, training__save_every="5 steps")
     process = start(folder, *TWO)
-    wait_for_checkpoints(folder, process)
-    os.kill(_rank(process, 1), number)
+    wait_for_checkpoints([folder], [process])
+    os.kill(child(process, rank=1), signal.SIGKILL)
     status, err = finish(process)
     assert status == 1
-    if number == signal.SIGKILL:
-        (line,) = told(err)
-        assert line.startswith("mt: another process of this job was lost")
-        assert "SIGKILL" in err or "-9" in err
-    else:
-        step = read_state(newest(folder))["progress"]["step"]
-        assert not told(err)
-        assert f"stopped and saved after step {step:,}; go on with: mt train" in err
+    assert told(err) == [f"mt: {LOST}"]
 
 
-def test_torchrun_is_told_to_stop_and_the_run_is_saved(tmp_path: Path) -> None:
+@pytest.mark.parametrize("whole", [True, False], ids=["torchrun", "one-process"])
+def test_told_to_stop_all_save_and_end(tmp_path: Path, whole: bool) -> None:
     folder = prepare(tmp_path, training__epochs=4000, training__save_every="5 steps")
     process = start(folder, *TWO)
-    wait_for_checkpoints(folder, process)
-    process.terminate()
+    wait_for_checkpoints([folder], [process])
+    os.kill(process.pid if whole else child(process, rank=1), signal.SIGTERM)
     status, err = finish(process)
     step = read_state(newest(folder))["progress"]["step"]
-    assert status != 0
+    assert status == 1  # torchrun's own; each process ends with 143
     assert not told(err)
     assert f"stopped and saved after step {step:,}; go on with: mt train" in err
 
@@ -235,14 +263,14 @@ def test_shares_hold_everything_once() -> None:
         assert sorted(item for share in shares for item in share) == list(range(11))
 
 
-def _rank(launcher: subprocess.Popen[str], rank: int) -> int:
-    """The process that torchrun started as `rank`, by its environment."""
+def child(launcher: subprocess.Popen[str], rank: int | None = None) -> int:
+    """The process that torchrun started, as `rank`, by its environment."""
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
             settings = path.read_bytes().split(b"\0")
             parent = path.with_name("stat").read_text().rsplit(")", 1)[1].split()[1]
         except OSError:
             continue
-        if f"RANK={rank}".encode() in settings and int(parent) == launcher.pid:
+        if int(parent) == launcher.pid and (rank is None or f"RANK={rank}".encode() in settings):
             return int(path.parent.name)
     raise AssertionError(f"no process of rank {rank}")
