@@ -221,9 +221,10 @@ def _close(training: Run, arguments: argparse.Namespace) -> None:
     if trainer.stopped and not trainer.done:
         command = ["mt", "train", "--config", arguments.config]
         command += [word for text in arguments.overrides for word in ("--set", text)]
+        launcher = "torchrun … -m " if trainer.world.size > 1 else ""
         log.info(
             "stopped and saved after step %s; go on with: %s",
-            f"{trainer.progress.step:,}", shlex.join(command),
+            f"{trainer.progress.step:,}", launcher + shlex.join(command),
         )  # fmt: skip
         return
     progress = trainer.progress

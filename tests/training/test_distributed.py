@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch.distributed import HashStore
 
 from mt.config_file import config_from_dict
-from mt.distributed import LOST, World
-from mt.errors import UserError
+from mt.distributed import LOST, LostError, World, _name_of_this_start
+from mt.errors import RunError, UserError
 from mt.storage.checkpoint import list_checkpoints, read_part, read_state
 from mt.training.data import load_training_data
 from mt.training.metrics import read_metrics
-from mt.training.run import check_same_everywhere
+from mt.training.run import check_same_everywhere, own_device
 from tests.conftest import Result, toy_config, toy_pairs, write_config, write_jsonl
 
 SETTINGS: dict[str, Any] = {
@@ -215,7 +218,7 @@ def test_told_to_stop_all_save_and_end(tmp_path: Path, whole: bool) -> None:
     step = read_state(newest(folder))["progress"]["step"]
     assert status == 1  # torchrun's own; each process ends with 143
     assert not told(err)
-    assert f"stopped and saved after step {step:,}; go on with: mt train" in err
+    assert f"stopped and saved after step {step:,}; go on with: torchrun … -m mt train" in err
 
 
 FAILS = """
@@ -255,6 +258,48 @@ def test_alone_nothing_is_asked_of_others() -> None:
     assert world.share([1, 2, 3]) == [1, 2, 3]
     assert world.gather([1, 2, 3]) == [1, 2, 3]
     assert world.sum([1.5, 2.5]) == [1.5, 2.5]
+
+
+def test_a_failure_is_told_once_on_each_machine() -> None:
+    board = HashStore()
+    failed, beside, away, away_too = (
+        World(rank, 4, rank % 2, rank // 2, board=board) for rank in range(4)
+    )
+    said = failed.to_tell(RunError("disk full"), "disk full")
+    assert said == "disk full"
+    assert beside.to_tell(LostError(), LOST) is None
+    told_away = away.to_tell(LostError(), LOST)
+    assert told_away is not None
+    assert re.fullmatch(r"process 0 on .+: disk full", told_away)
+    assert away_too.to_tell(LostError(), LOST) is None
+    assert World().to_tell(RunError("disk full"), "disk full") == "disk full"
+
+
+def test_a_process_that_was_killed_is_told_as_lost() -> None:
+    board = HashStore()
+    assert World(1, 3, 1, board=board).to_tell(LostError(), LOST) == LOST
+    assert World(2, 3, 2, board=board).to_tell(LostError(), LOST) is None
+
+
+def test_processes_that_are_started_again_do_not_hear_those_before() -> None:
+    board, names = HashStore(), []
+    for _ in range(2):  # what the first start left is there at the second
+        with ThreadPoolExecutor() as pool:
+            calls = [pool.submit(_name_of_this_start, board, rank, 3) for rank in (2, 1, 0)]
+        found = {call.result() for call in calls}
+        assert len(found) == 1
+        names += found
+    assert names[0] != names[1]
+
+
+def test_each_process_has_a_gpu_of_its_own_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    cuda = torch.device("cuda")
+    assert own_device(cuda, World(3, 4, local_rank=1, machine=1)) == torch.device("cuda:1")
+    assert own_device(torch.device("cuda:1"), World()) == torch.device("cuda:1")
+    with pytest.raises(UserError, match="more processes than GPUs on this machine, which has 2"):
+        own_device(cuda, World(2, 3, local_rank=2))
 
 
 def test_shares_hold_everything_once() -> None:
