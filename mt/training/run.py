@@ -160,6 +160,14 @@ class Run:
         if state is None:
             return None
         trainer = self.trainer
+        then, now = state.get("batches_per_step"), trainer.batches_per_step
+        if then not in (None, now):
+            raise UserError(
+                f"{self.folder.path.absolute()} was trained with steps of {then} batches "
+                f"(processes x training.accumulate), now they are of {now}: start "
+                f"{then / trainer.settings.accumulate:g} processes, choose another name, or give "
+                "--restart"
+            )
         trainer.progress = Progress(**state["progress"])
         load_weights(trainer.model, self._part(checkpoint, "model"))
         updates = trainer.progress.step - trainer.progress.skipped
@@ -245,6 +253,7 @@ class Run:
         state = {
             "progress": vars(progress),
             "metric": metric,
+            "batches_per_step": self.trainer.batches_per_step,
             "tokenizers": self.tokenizers,
             "torch": torch.__version__,
         }

@@ -21,7 +21,7 @@ from torch.distributed import HashStore
 from mt.config_file import config_from_dict
 from mt.distributed import LOST, LostError, World, _name_of_this_start
 from mt.errors import RunError, UserError
-from mt.storage.checkpoint import list_checkpoints, read_part, read_state
+from mt.storage.checkpoint import list_checkpoints, read_part, read_state, write_checkpoint
 from mt.training.data import load_training_data
 from mt.training.metrics import read_metrics
 from mt.training.run import check_same_everywhere, own_device
@@ -251,6 +251,23 @@ def test_more_processes_than_batches_is_refused(tmp_path: Path) -> None:
     (line,) = told(err)
     assert line.startswith("mt: 2 processes for 1 batches an epoch: start fewer of them")
     assert not list_checkpoints(folder / "weights/toy/checkpoints")
+
+
+def test_a_run_must_be_resumed_with_as_many_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mt: Callable[..., Result]
+) -> None:
+    monkeypatch.chdir(prepare(tmp_path, training__bleu_samples=0, training__epochs=1))
+    assert mt("train", "--config", "toy.yaml").status == 0
+    last = newest(tmp_path)
+    state = read_state(last)
+    assert state.pop("batches_per_step") == 1
+    parts = {stem: read_part(last, stem) for stem in ("model", "optimizer")}
+    state = {**state, "batches_per_step": 3}
+    write_checkpoint(last.parent, state["progress"]["step"], parts, state)
+    result = mt("train", "--config", "toy.yaml", "--set", "training.epochs=2")
+    assert result.status == 2
+    assert "trained with steps of 3 batches (processes x training.accumulate)" in result.err
+    assert "now they are of 1: start 3 processes, choose another name" in result.err
 
 
 def test_alone_nothing_is_asked_of_others() -> None:
