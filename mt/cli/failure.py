@@ -57,5 +57,4 @@ def job() -> Iterator[World | None]:
         if told is None:
             raise ToldError(status) from error
         raise (UserError if status == MISTAKE else RunError)(told) from error
-    finally:
-        leave_world()
+    leave_world()  # not after a failure: NCCL would wait for those that are gone
