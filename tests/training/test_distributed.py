@@ -51,7 +51,7 @@ def start(
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
     try:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=240)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise
@@ -71,7 +71,7 @@ def newest(folder: Path) -> Path:
 
 def wait_for_checkpoints(folders: list[Path], processes: list[subprocess.Popen[str]]) -> Path:
     """The folder where the second checkpoint has come."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         for folder in folders:
             if len(list_checkpoints(folder / "weights/toy/checkpoints")) >= 2:
