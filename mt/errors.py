@@ -13,6 +13,14 @@ class RunError(Exception):
     """A failure while running (disk full, loss not finite): same short message, status 1."""
 
 
+class ToldError(Exception):
+    """A failure of a job of several processes that another one of them tells of: `status`."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether `error` is Python's, the system's or torch's way to say that memory is used up."""
     text = str(error).lower()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mt.cli.failure import job
 from mt.cli.memory import memory_advice
 from mt.errors import RunError, is_out_of_memory
 
 if TYPE_CHECKING:
     from mt.config import Config
+    from mt.distributed import World
     from mt.storage.failure import WriteError
     from mt.training.run import Run
     from mt.training.trainer import Trainer
@@ -56,29 +59,45 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
+    with job() as world:
+        return _train_config(arguments, world)
+
+
+def _train_config(arguments: argparse.Namespace, world: World | None) -> int:
     from mt.config_file import load_config
 
     config = load_config(Path(arguments.config), arguments.overrides)
 
-    from mt.cli.report import start_logging
+    from mt.cli.report import only_warn, start_logging
 
     start_logging()
+    if world is not None:
+        from mt.training.run import newest_first
+
+        world = newest_first(world, config)
+        if not world.is_first:
+            only_warn()
     try:
-        return _start(config, arguments)
+        return _start(config, arguments, world)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         raise RunError(memory_advice(config)) from error
 
 
-def _start(config: Config, arguments: argparse.Namespace) -> int:
+def _start(config: Config, arguments: argparse.Namespace, world: World | None) -> int:
     from mt.cli.report import logging_to
+    from mt.distributed import ALONE
     from mt.storage.failure import WriteError
     from mt.training.run import Run
 
-    training = Run(config, arguments.restart)
+    world = world or ALONE
+    # What torchrun starts again goes on: the earlier run was moved aside at the first start.
+    (again,) = world.sum([float(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))])
+    training = Run(config, arguments.restart and not again, world)
+    record = logging_to(training.runs_folder / "train.log")
     try:
-        with closing(training), logging_to(training.runs_folder / "train.log"):
+        with closing(training), record if training.world.is_first else nullcontext():
             return _run(training, arguments)
     except WriteError as error:
         raise RunError(_how_to_go_on(error, training, arguments)) from error
@@ -92,13 +111,15 @@ def _how_to_go_on(error: WriteError, training: Run, arguments: argparse.Namespac
         left = f"Earlier checkpoints are as they were, the newest at step {newest:,}"
         then = "go on with"
     way_out = f"{error.way_out}, then " if error.way_out else ""
-    return f"{error}. {left}; {way_out}{then}: {_command(arguments)}"
+    return f"{error}. {left}; {way_out}{then}: {_command(training, arguments)}"
 
 
-def _command(arguments: argparse.Namespace) -> str:
+def _command(training: Run, arguments: argparse.Namespace) -> str:
     """What starts this run again."""
     command = ["mt", "train", "--config", arguments.config]
-    return shlex.join([*command, *(w for o in arguments.overrides for w in ("--set", o))])
+    command += [word for text in arguments.overrides for word in ("--set", text)]
+    launcher = "torchrun … -m " if training.world.size > 1 else ""
+    return launcher + shlex.join(command)
 
 
 def _run(training: Run, arguments: argparse.Namespace) -> int:
@@ -123,7 +144,9 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
         path = training.keep_pairs(error.rows)
         raise RunError(f"{error}. The pairs of the last step are in {path}") from None
     _close(training, arguments, received)
-    return 128 + received[0] if received else 0
+    if not trainer.stopped:
+        return 0
+    return 128 + (received[0] if received else signal.SIGTERM)  # another process had the signal
 
 
 def _why_done(trainer: Trainer) -> str:
@@ -149,7 +172,7 @@ def _train(trainer: Trainer) -> None:
         total=trainer.total_steps,
         initial=trainer.progress.step,
         unit=" steps",
-        disable=not sys.stderr.isatty(),
+        disable=not (sys.stderr.isatty() and trainer.world.is_first),
         dynamic_ncols=True,
     )
     with bar:
@@ -231,7 +254,7 @@ def _say_stopped(training: Run, arguments: argparse.Namespace, received: list[in
     log.info(
         "stopped by %s after step %s, saved in %s; go on with: %s",
         who, f"{training.trainer.progress.step:,}", training.folder.pointer("last"),
-        _command(arguments),
+        _command(training, arguments),
     )  # fmt: skip
 
 

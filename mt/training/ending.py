@@ -69,21 +69,30 @@ def best_scores(run: Run) -> dict[str, float]:
 
 
 def _average(run: Run, wanted: AverageConfig) -> None:
-    """Writes the average, and points `best` at it if it is better than any single checkpoint."""
-    whole = _whole_checkpoints(run)
+    """Writes the average, and points `best` at it if it is better than any single checkpoint.
+
+    The checkpoints are those of the first process; all of them validate.
+    """
+    whole = _whole_checkpoints(run) if run.world.is_first else []
     chosen = _chosen(run, whole, wanted)
     names = [checkpoint.name for checkpoint in chosen]
+    nothing_to_make = len(names) < 2 or _made_of(run.folder.average) == names
+    if not run.world.from_first(nothing_to_make):
+        _make(run, chosen)
+    if not run.world.is_first:
+        return
     if len(names) < 2:
         log.info("average      none: there are not two checkpoints to average")
-        return
-    if _made_of(run.folder.average) != names:
-        weights = average_of(chosen)
-        scores, _ = run.trainer.score(weights)
-        if run.world.is_first:
-            state = run.state(replace(run.trainer.progress, scores=scores))
-            _write(run, weights, {**state, "of": names})
-    if run.world.is_first:
+    else:
         _use_the_better(run, whole)
+
+
+def _make(run: Run, chosen: list[Path]) -> None:
+    weights = run.world.tensors_from_first(average_of(chosen))
+    scores, _ = run.trainer.score(weights)
+    if run.world.is_first:
+        state = run.state(replace(run.trainer.progress, scores=scores))
+        _write(run, weights, {**state, "of": [checkpoint.name for checkpoint in chosen]})
 
 
 def _write(run: Run, weights: Weights, state: Mapping[str, Any]) -> None:

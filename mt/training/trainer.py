@@ -125,7 +125,8 @@ class Trainer:
         self.batches_per_step = self.settings.accumulate * world.size
         self.steps_per_epoch = steps_in(plan, self.batches_per_step)
         self.total_steps = total_steps(config, self.steps_per_epoch)
-        self.stop_requested = False
+        self.stop_requested = False  # of this process
+        self.stopped = False  # because one process was told to stop: then all do
         self._saved_step = -1
         self._skips_in_a_row = 0
         self._rows: list[int] = []  # of the training split, in the step at hand
@@ -151,7 +152,7 @@ class Trainer:
         if self.average is None:
             self.start_average()
         self._clock.restart()
-        while not (self.done or self.stop_requested):
+        while not (self.done or self._stops()):
             plan = self.plan(self.progress.epoch)
             with self._clock.spent("batches"):
                 batches = self._micro_batches(plan)
@@ -177,6 +178,12 @@ class Trainer:
     def done(self) -> bool:
         """Whether nothing is left to train."""
         return self.progress.step >= self.total_steps or self._out_of_patience
+
+    def _stops(self) -> bool:
+        # Asked at one place, between steps: all processes must leave after the same one.
+        (told,) = self.world.sum([float(self.stop_requested)])
+        self.stopped = told > 0
+        return self.stopped
 
     @property
     def seconds_aside(self) -> float:
@@ -230,10 +237,9 @@ class Trainer:
             world=self.world,
         )
         places = [sum(batch.places for batch in batches), sum(b.real_places for b in batches)]
-        total, real, stop = self.world.sum([*places, self.stop_requested])
+        total, real = self.world.sum([float(count) for count in places])
         progress.places += int(total)
         progress.real_places += int(real)
-        self.stop_requested = stop > 0  # if one process was told to stop, all do
         self._clock.tokens += result.tokens
         if result.finite:
             progress.loss_sum += result.loss
