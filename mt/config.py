@@ -320,6 +320,13 @@ class KeepConfig(Section):
     )
 
 
+class AverageConfig(Section):
+    """Which checkpoints are averaged at the end of training."""
+
+    last: Annotated[int, Field(ge=2)] | None = Field(default=None, description="the newest so many")
+    best: Annotated[int, Field(ge=2)] | None = Field(default=None, description="the best so many")
+
+
 class EarlyStoppingConfig(Section):
     """Stop when validation no longer improves."""
 
@@ -350,14 +357,24 @@ class TrainingConfig(Section):
         description="a model (its name in weights/, or its folder) whose weights a new run starts "
         "from, by token where vocabularies differ; a run that is resumed goes on as it was",
     )
-    optimizer: Literal["adam", "adamw"] = Field(default="adam", description="Adam or AdamW")
+    optimizer: Literal["adam", "adamw", "muon"] = Field(
+        default="adam",
+        description="Adam, AdamW, or Muon for hidden matrices and AdamW for the rest",
+    )
     lr: float = Field(default=1e-4, gt=0, description="learning rate, at its highest")
+    muon_lr: float | None = Field(
+        default=None,
+        gt=0,
+        description="learning rate of Muon's matrices, at its highest; 0.02 if not set",
+    )
     betas: Annotated[list[Fraction], Field(min_length=2, max_length=2)] = Field(
         default=[0.9, 0.999], description="Adam's decay rates"
     )
     eps: float = Field(default=1e-9, gt=0, description="Adam's epsilon")
     weight_decay: float = Field(
-        default=0.0, ge=0, description="AdamW's decay of matrices; norms, biases, embeddings spared"
+        default=0.0,
+        ge=0,
+        description="decay of matrices by AdamW and Muon; norms, biases, embeddings spared",
     )
     schedule: Literal["constant", "inverse_sqrt", "cosine", "linear"] = Field(
         default="constant", description="the learning rate after the warm-up"
@@ -374,6 +391,13 @@ class TrainingConfig(Section):
     precision: Literal["auto", "fp32", "bf16"] = Field(
         default="auto", description="bf16 autocast on a GPU that has it, else fp32"
     )
+    ema: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="decay of a moving average of the weights, as 0.999, which then is what is "
+        "validated and translates; null for none",
+    )
     validate_every: IntervalText = Field(default="1 epoch", description="N steps or N epochs")
     save_every: IntervalText = Field(default="1 epoch", description="N steps or N epochs")
     log_every: Positive = Field(default=10, description="steps between two points of a curve")
@@ -381,6 +405,10 @@ class TrainingConfig(Section):
         default=200, description="validation sentences decoded for BLEU and chrF; 0 for none"
     )
     keep: KeepConfig = Field(default=KeepConfig(), description="checkpoints that stay")
+    average: AverageConfig | None = Field(
+        default=None,
+        description="checkpoints averaged at the end; the average translates if it is the better",
+    )
     early_stopping: EarlyStoppingConfig | None = Field(
         default=None, description="stop when validation no longer improves"
     )
@@ -389,6 +417,11 @@ class TrainingConfig(Section):
     def max_epochs(self) -> int | None:
         """The number of epochs after which training ends, None for no limit."""
         return 20 if self.epochs is None and self.max_steps is None else self.epochs
+
+    @property
+    def matrix_lr(self) -> float:
+        """The learning rate of Muon's matrices, at its highest."""
+        return 0.02 if self.muon_lr is None else self.muon_lr
 
     @property
     def pairs_per_batch(self) -> int | None:
@@ -406,11 +439,14 @@ class TrainingConfig(Section):
                 ("warmup_steps", "schedule"),
                 "must be 1 or more with schedule inverse_sqrt, which falls from its end",
             )
-        if self.weight_decay and self.optimizer == "adam":
+        if self.max_steps is not None and self.warmup_steps >= self.max_steps:
             yield (
-                ("weight_decay", "optimizer"),
-                f"({self.weight_decay:g}) needs training.optimizer adamw",
+                ("warmup_steps", "max_steps"),
+                f"({self.warmup_steps}) must be less than training.max_steps ({self.max_steps}): "
+                "the learning rate would not get to its height",
             )
+        yield from self._optimizer_mistakes()
+        yield from self._average_mistakes()
         stopping = self.early_stopping
         if stopping and not self.keep.best:
             yield (
@@ -423,6 +459,32 @@ class TrainingConfig(Section):
                 ("early_stopping.metric", "bleu_samples"),
                 f"({stopping.metric}) needs training.bleu_samples of 1 or more",
             )
+
+    def _optimizer_mistakes(self) -> Iterator[Mistake]:
+        if self.weight_decay and self.optimizer == "adam":
+            yield (
+                ("weight_decay", "optimizer"),
+                f"({self.weight_decay:g}) needs training.optimizer adamw or muon",
+            )
+        if self.muon_lr is not None and self.optimizer != "muon":
+            yield (
+                ("muon_lr", "optimizer"),
+                f"({self.muon_lr:g}) needs training.optimizer muon (it is {self.optimizer})",
+            )
+
+    def _average_mistakes(self) -> Iterator[Mistake]:
+        if self.average is None:
+            return
+        if (self.average.last is None) == (self.average.best is None):
+            yield ("average",), "needs one of last and best, as in {last: 5}"
+            return
+        for which in ("last", "best"):
+            wanted, kept = getattr(self.average, which), getattr(self.keep, which)
+            if wanted is not None and wanted > kept:
+                yield (
+                    (f"average.{which}", f"keep.{which}"),
+                    f"({wanted}) needs as many checkpoints: training.keep.{which} is {kept}",
+                )
 
 
 class DecodingConfig(Section):

@@ -23,6 +23,14 @@ def require(library: str, extra: str) -> None:
         raise UserError(f'{library} is not installed; get it with: pip install "mt[{extra}]"')
 
 
+class ToldError(Exception):
+    """A failure of a job of several processes that another one of them tells of: `status`."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether `error` is Python's, the system's or torch's way to say that memory is used up."""
     text = str(error).lower()

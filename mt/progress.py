@@ -22,7 +22,7 @@ def track(
     items: Iterable[T], what: str, total: int | None = None, unit: str = " rows", each: int = 1
 ) -> Iterator[T]:
     """Yields `items`, showing how many of `total` are done; an item counts for `each` units."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and log.isEnabledFor(logging.INFO):  # of several processes, one
         with tqdm(total=total, desc=what, unit=unit, unit_scale=True, leave=False) as bar:
             for item in items:
                 yield item

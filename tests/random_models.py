@@ -63,6 +63,7 @@ def random_model(path: Path, shape: str, step: int = 1) -> ModelFolder:
         model.projection.bias[EOS_ID] += END
     parts = {"model": {name: p.detach() for name, p in model.named_parameters()}}
     state = {"tokenizers": folder.tokenizer_state(src, tgt)}
+    folder.checkpoints.mkdir(exist_ok=True)
     write_checkpoint(folder.checkpoints, step, parts, state)
     folder.data_file.write_text(json.dumps({"splits": {}}), "utf-8")
     folder.write_config(config)

@@ -140,7 +140,41 @@ def message(folder: Path, text: str, *overrides: str) -> str:
         ),
         (
             "training: {weight_decay: 0.1}",
-            "line 6: training.weight_decay (0.1) needs training.optimizer adamw",
+            "line 6: training.weight_decay (0.1) needs training.optimizer adamw or muon",
+        ),
+        (
+            "training:\n  optimizer: mun",
+            "line 7: training.optimizer (mun): expected adam, adamw or muon; did you mean muon?",
+        ),
+        (
+            "training: {optimizer: adamw, muon_lr: 0.02}",
+            "line 6: training.muon_lr (0.02) needs training.optimizer muon (it is adamw)",
+        ),
+        (
+            "training:\n  max_steps: 400\n  warmup_steps: 400",
+            "line 8: training.warmup_steps (400) must be less than training.max_steps (400): the "
+            "learning rate would not get to its height",
+        ),
+        ("training: {ema: 1}", "line 6: training.ema (1): must be less than 1"),
+        ("training: {ema: 0}", "line 6: training.ema (0): must be greater than 0"),
+        (
+            "training: {average: {last: 1}}",
+            "line 6: training.average.last (1): must be 2 or more",
+        ),
+        *(
+            (
+                f"training: {{average: {value}}}",
+                "line 6: training.average needs one of last and best, as in {last: 5}",
+            )
+            for value in ("{}", "{last: 2, best: 2}")
+        ),
+        *(
+            (
+                f"training:\n  average: {{{which}: 5}}\n  keep: {{last: 4, best: 4}}",
+                f"line 7: training.average.{which} (5) needs as many checkpoints: "
+                f"training.keep.{which} is 4",
+            )
+            for which in ("last", "best")
         ),
         (
             "training:\n  bleu_samples: 0\n  early_stopping: {metric: bleu}",
@@ -317,6 +351,10 @@ CHANGED = toy_config(
     training__betas=[0.8, 0.99],
     training__early_stopping={"metric": "chrf", "patience": 2},
     training__keep={"last": 3, "best": 2},
+    training__average={"last": 3},
+    training__ema=0.99,
+    training__optimizer="muon",
+    training__muon_lr=0.01,
     training__clip_norm=None,
     training__lr=1e-05,
     model__dropout=0.0,

@@ -13,11 +13,9 @@ from io import TextIOWrapper
 
 from mt import __version__
 from mt.cli import data, evaluate, export, train, translate
+from mt.cli.failure import FAILED, explain
 from mt.cli.parser import Parser
-from mt.errors import RunError, UserError, is_out_of_memory
-
-OK, FAILED, MISTAKE = 0, 1, 2
-OUT_OF_MEMORY = "out of memory: free some, or lower --batch-size"
+from mt.errors import ToldError
 
 
 def build_parser() -> Parser:
@@ -49,29 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return 128 + signal.SIGINT
-    except UserError as error:
-        return _fail(str(error), MISTAKE)
-    except RunError as error:
-        return _fail(str(error), FAILED)
-    except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
-        return _fail(f"{error.strerror or error}{where and ':'}{where}", FAILED)
+    except ToldError as error:
+        return error.status
     except Exception as error:
-        return _fail(OUT_OF_MEMORY if is_out_of_memory(error) else _bug(error), FAILED)
-
-
-def _fail(message: str, status: int) -> int:
-    if os.environ.get("MT_DEBUG") == "1":
-        raise  # the one being handled, with its trace
-    print(f"mt: {message}", file=sys.stderr)
-    return status
-
-
-def _bug(error: Exception) -> str:
-    return (
-        f"this should not have happened: {type(error).__name__}: {error}. "
-        "MT_DEBUG=1 shows where; please report it"
-    )
+        if os.environ.get("MT_DEBUG") == "1":
+            raise
+        message, failed = explain(error)
+        print(f"mt: {message}", file=sys.stderr)
+        return failed
 
 
 def _choose_waiting() -> None:

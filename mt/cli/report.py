@@ -26,8 +26,7 @@ class _StderrHandler(logging.Handler):
 
 def start_logging() -> None:
     """Messages of the package to stderr, one plain line each; those of libraries only if dire."""
-    first = os.environ.get("RANK", "0") == "0"  # of several processes one tells what goes on
-    log.setLevel(logging.INFO if first else logging.WARNING)
+    log.setLevel(logging.INFO)
     log.propagate = False
     if not log.handlers:
         log.addHandler(_StderrHandler())
@@ -44,6 +43,11 @@ class _LogFile(logging.FileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         with writing("the log", Path(self.baseFilename).parent):
             raise  # the error that is being handled
+
+
+def only_warn() -> None:
+    """Of several processes one tells what goes on; this one does not."""
+    log.setLevel(logging.WARNING)
 
 
 @contextmanager

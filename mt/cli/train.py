@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mt.cli.failure import job
 from mt.cli.memory import memory_advice
 from mt.errors import RunError, is_out_of_memory
 
 if TYPE_CHECKING:
     from mt.config import Config
+    from mt.distributed import World
     from mt.storage.failure import WriteError
     from mt.training.run import Run
     from mt.training.trainer import Trainer
@@ -56,29 +59,45 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
+    with job() as world:
+        return _train_config(arguments, world)
+
+
+def _train_config(arguments: argparse.Namespace, world: World | None) -> int:
     from mt.config_file import load_config
 
     config = load_config(Path(arguments.config), arguments.overrides)
 
-    from mt.cli.report import start_logging
+    from mt.cli.report import only_warn, start_logging
 
     start_logging()
+    if world is not None:
+        from mt.training.run import newest_first
+
+        world = newest_first(world, config)
+        if not world.is_first:
+            only_warn()
     try:
-        return _start(config, arguments)
+        return _start(config, arguments, world)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         raise RunError(memory_advice(config)) from error
 
 
-def _start(config: Config, arguments: argparse.Namespace) -> int:
+def _start(config: Config, arguments: argparse.Namespace, world: World | None) -> int:
     from mt.cli.report import logging_to
+    from mt.distributed import ALONE
     from mt.storage.failure import WriteError
     from mt.training.run import Run
 
-    training = Run(config, arguments.restart)
+    world = world or ALONE
+    # What torchrun starts again goes on: the earlier run was moved aside at the first start.
+    (again,) = world.sum([float(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))])
+    training = Run(config, arguments.restart and not again, world)
+    record = logging_to(training.runs_folder / "train.log")
     try:
-        with closing(training), logging_to(training.runs_folder / "train.log"):
+        with closing(training), record if training.world.is_first else nullcontext():
             return _run(training, arguments)
     except WriteError as error:
         raise RunError(_how_to_go_on(error, training, arguments)) from error
@@ -92,17 +111,20 @@ def _how_to_go_on(error: WriteError, training: Run, arguments: argparse.Namespac
         left = f"Earlier checkpoints are as they were, the newest at step {newest:,}"
         then = "go on with"
     way_out = f"{error.way_out}, then " if error.way_out else ""
-    return f"{error}. {left}; {way_out}{then}: {_command(arguments)}"
+    return f"{error}. {left}; {way_out}{then}: {_command(training, arguments)}"
 
 
-def _command(arguments: argparse.Namespace) -> str:
+def _command(training: Run, arguments: argparse.Namespace) -> str:
     """What starts this run again."""
     command = ["mt", "train", "--config", arguments.config]
-    return shlex.join([*command, *(w for o in arguments.overrides for w in ("--set", o))])
+    command += [word for text in arguments.overrides for word in ("--set", text)]
+    launcher = "torchrun … -m " if training.world.size > 1 else ""
+    return launcher + shlex.join(command)
 
 
 def _run(training: Run, arguments: argparse.Namespace) -> int:
     from mt.cli.report import log
+    from mt.training.ending import finish
     from mt.training.plan import describe
     from mt.training.trainer import NotFiniteError
 
@@ -112,6 +134,7 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
     if training.resumed_from is not None:
         log.info("resuming %s after step %s", training.folder.path, f"{training.resumed_from:,}")
     if trainer.done:
+        finish(training)
         log.info("nothing left to do: %s", _why_done(trainer))
         return 0
     try:
@@ -121,17 +144,24 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
         path = training.keep_pairs(error.rows)
         raise RunError(f"{error}. The pairs of the last step are in {path}") from None
     _close(training, arguments, received)
-    return 128 + received[0] if received else 0
+    if not trainer.stopped:
+        return 0
+    return 128 + (received[0] if received else signal.SIGTERM)  # another process had the signal
 
 
 def _why_done(trainer: Trainer) -> str:
-    step, settings = trainer.progress.step, trainer.settings
+    step = trainer.progress.step
     if step < trainer.total_steps:
         return f"stopped early at step {step:,}; --restart begins anew"
-    limit = f"training.max_steps is {settings.max_steps:,}" if settings.max_steps else ""
+    return f"{step:,} steps are made and {_limit(trainer)}; raise it to go on, or give --restart"
+
+
+def _limit(trainer: Trainer) -> str:
+    """The setting that ends a run which was not stopped early."""
+    step, settings = trainer.progress.step, trainer.settings
     if settings.max_epochs is not None and step >= settings.max_epochs * trainer.steps_per_epoch:
-        limit = f"training.epochs is {settings.max_epochs}"
-    return f"{step:,} steps are made and {limit}; raise it to go on, or give --restart"
+        return f"training.epochs is {settings.max_epochs}"
+    return f"training.max_steps is {settings.max_steps:,}"
 
 
 def _train(trainer: Trainer) -> None:
@@ -142,7 +172,7 @@ def _train(trainer: Trainer) -> None:
         total=trainer.total_steps,
         initial=trainer.progress.step,
         unit=" steps",
-        disable=not sys.stderr.isatty(),
+        disable=not (sys.stderr.isatty() and trainer.world.is_first),
         dynamic_ncols=True,
     )
     with bar:
@@ -165,6 +195,7 @@ class _Lines:
 
     def _restart(self) -> None:
         self.loss, self.tokens, self.since = 0.0, 0, self._now()
+        self.grad_norm = 0.0  # of the last step
 
     def _now(self) -> float:
         """Seconds, without those of validating and saving."""
@@ -174,10 +205,14 @@ class _Lines:
         if result.finite:
             self.loss += result.loss
         self.tokens += result.tokens
+        self.grad_norm = result.grad_norm
 
     def figures(self) -> str:
         rate = self.tokens / max(self._now() - self.since, 1e-9)
-        return f"loss {self.loss / max(self.tokens, 1):.3f}   {rate:,.0f} tokens/s"
+        loss, lr = self.loss / max(self.tokens, 1), self.trainer.optimizer.param_groups[-1]["lr"]
+        return (
+            f"loss {loss:.3f}   lr {lr:.2g}   gradient {self.grad_norm:.2g}   {rate:,.0f} tokens/s"
+        )
 
     def say_now_and_then(self) -> None:
         from mt.cli.report import log
@@ -212,19 +247,56 @@ def _stopping(trainer: Trainer) -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _close(training: Run, arguments: argparse.Namespace, received: list[int]) -> None:
+def _say_stopped(training: Run, arguments: argparse.Namespace, received: list[int]) -> None:
     from mt.cli.report import log
 
-    trainer, folder = training.trainer, training.folder.path
-    if received and not trainer.done:
-        log.info(
-            "stopped and saved after step %s; go on with: %s",
-            f"{trainer.progress.step:,}", _command(arguments),
-        )  # fmt: skip
-        return
-    progress = trainer.progress
+    who = signal.Signals(received[0]).name if received else "another process"
+    log.info(
+        "stopped by %s after step %s, saved in %s; go on with: %s",
+        who, f"{training.trainer.progress.step:,}", training.folder.pointer("last"),
+        _command(training, arguments),
+    )  # fmt: skip
+
+
+def _close(training: Run, arguments: argparse.Namespace, received: list[int]) -> None:
+    from mt.training.ending import finish
+
+    if training.trainer.done:
+        finish(training)
+        _say_ended(training)
+    else:
+        _say_stopped(training, arguments, received)
+
+
+def _say_ended(training: Run) -> None:
+    """Says why it ended, what was best and where that is, and what it cost."""
+    from mt.cli.report import log
+    from mt.training.ending import best_scores
+    from mt.training.trainer import spell_scores, watched_metric
+
+    trainer, progress = training.trainer, training.trainer.progress
     if progress.step < trainer.total_steps:
-        log.info("stopped early: no gain in %s validations", progress.stale)
-    if progress.best_step is not None and trainer.settings.keep.best:
-        log.info("best at step %s, kept in %s", f"{progress.best_step:,}", folder)
-    log.info("done: %s steps; now: mt translate --model %s", f"{progress.step:,}", folder)
+        log.info(
+            "stopped early after step %s: no better valid %s in %s validations "
+            "(training.early_stopping.patience)",
+            f"{progress.step:,}", watched_metric(training.config), progress.stale,
+        )  # fmt: skip
+    else:
+        log.info("ended after step %s: %s", f"{progress.step:,}", _limit(trainer))
+    if progress.best_step is not None:
+        best = training.folder.pointer("best")
+        what = "average" if best == training.folder.average else f"step {progress.best_step:,}"
+        where = best or "no checkpoint that is kept (training.keep.best)"
+        log.info("best: %s, valid %s, in %s", what, spell_scores(best_scores(training)), where)
+    log.info("%s", _costs(trainer.costs))
+    path = training.folder.path
+    log.info("done: %s steps; now: mt translate --model %s", f"{progress.step:,}", path)
+
+
+def _costs(costs: dict[str, float]) -> str:
+    """The time that was not spent on steps, and memory: time: 1 % batches, ...; memory: 500 MiB."""
+    shares = [f"{v:.0%} {tag[5:]}" for tag, v in costs.items() if tag.startswith("time/")]
+    memory = [f"{v:,.0f} MiB" + " on the GPU" * ("gpu" in tag) for tag, v in costs.items()
+              if tag.startswith("memory/")]  # fmt: skip
+    peak = f"; at most {', '.join(memory)}" if memory else ""
+    return f"time: {', '.join(shares)}, the rest on steps{peak}"

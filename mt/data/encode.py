@@ -99,8 +99,11 @@ def _build(split: datasets.Dataset, src: Tokenizer, tgt: Tokenizer, folder: Path
             while ids := [_ids(rows, src, tgt) for rows in islice(text, BATCHES_IN_PIECE)]:
                 out.write_table(pa.Table.from_batches(ids).combine_chunks())
                 lengths.writelines(_lengths(batch).tobytes() for batch in ids)
-        if not folder.exists():  # another process may have been faster
+        try:
             work.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # if it is, another machine with this cache was faster
+                raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -15,6 +15,7 @@ from mt.decoding.beam import beam_search
 from mt.decoding.engine import Hypothesis, Search
 from mt.decoding.finished import Finished
 from mt.decoding.sampling import Sampler
+from mt.decoding.translator import Translator
 from mt.model.build import build_model
 from mt.model.interface import TranslationModel
 from mt.model.weights import load_weights
@@ -131,3 +132,10 @@ def _grouped(found: Sequence[Finished], counts: Sequence[int], search: Search) -
             together.unsure |= finished.unsure
         grouped.append(together)
     return grouped
+
+
+def open_translator(folder: ModelFolder, device: torch.device) -> Translator:
+    """The translator of a model folder, in torch, as its config says. Raises UserError."""
+    config = folder.read_config()
+    src, tgt = folder.tokenizers(config)
+    return Translator(TorchEngine.load(folder, config, src, tgt, device), src, tgt, config)

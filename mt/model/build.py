@@ -49,17 +49,23 @@ def initialise(model: nn.Module, init: str) -> None:
     draw = {"xavier_normal": nn.init.xavier_normal_, "xavier_uniform": nn.init.xavier_uniform_}[
         init
     ]
+    fused = fused_parts(model)
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            part: Tensor
+            for part in parameter.detach().chunk(fused.get(id(parameter), 1)):
+                draw(part)
+
+
+def fused_parts(model: nn.Module) -> dict[int, int]:
+    """How many matrices lie one below the other in a parameter, by its `id`; else it is one."""
     fused: dict[int, int] = {}
     for module in model.modules():
         if isinstance(module, FusedLinear):
             fused[id(module.weight)] = module.parts
         elif isinstance(module, nn.MultiheadAttention):
             fused[id(module.in_proj_weight)] = 3
-    for parameter in model.parameters():
-        if parameter.dim() > 1:
-            part: Tensor
-            for part in parameter.detach().chunk(fused.get(id(parameter), 1)):
-                draw(part)
+    return fused
 
 
 def count_parameters(model: nn.Module) -> int:

@@ -48,14 +48,22 @@ def step_of(checkpoint: Path) -> int:
 def write_checkpoint(
     folder: Path, step: int, parts: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
 ) -> Path:
+    """Writes the checkpoint after `step` updates into `folder`, as `write_as` does."""
+    return write_as(folder / checkpoint_name(step), parts, state)
+
+
+def write_as(
+    final: Path, parts: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
+) -> Path:
     """Writes `parts` (file stem to tensors) and `state`; it has its name only once it is whole.
 
-    Raises OSError, and leaves nothing half written then if that can be. `folder` must be there: one
-    that was removed is not made again.
+    Raises OSError, and leaves nothing half written then if that can be. The folder that `final` is
+    in must be there: one that was removed is not made again.
     """
-    final = folder / checkpoint_name(step)
+    folder = final.parent
     building = folder / f".{final.name}.tmp"
-    for unfinished in folder.glob(".step-*.*"):  # of a process that was killed meanwhile
+    # Of a process that was killed meanwhile:
+    for unfinished in (*folder.glob(".*.tmp"), *folder.glob(".*.old")):
         shutil.rmtree(unfinished, ignore_errors=True)
     building.mkdir()
     try:

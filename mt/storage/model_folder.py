@@ -35,6 +35,7 @@ class ModelFolder:
         self.config_file = path / "config.yaml"
         self.data_file = path / "data.json"
         self.checkpoints = path / "checkpoints"
+        self.average = self.checkpoints / "average"  # of some of them; nothing to resume from
 
     @property
     def exists(self) -> bool:
@@ -63,12 +64,13 @@ class ModelFolder:
         return src, tgt
 
     def pointer(self, name: str) -> Path | None:
-        """The checkpoint that the file `name` ("best" or "last") names, if there."""
+        """The checkpoint, or average of some, that the file `name` ("best" or "last") names."""
         try:
             named = self.checkpoints / (self.path / name).read_text(encoding="utf-8").strip()
         except OSError:
             return None
-        return named if named in list_checkpoints(self.checkpoints) else None
+        there = [*list_checkpoints(self.checkpoints), *([self.average] * self.average.is_dir())]
+        return named if named in there else None
 
     def point(self, name: str, checkpoint: Path) -> None:
         """Makes the file `name` ("best" or "last") name a checkpoint."""

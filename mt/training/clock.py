@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import torch
+
 ASIDE = ("validating", "saving")  # not counted in the speed of training
 
 
@@ -36,6 +38,10 @@ class Clock:
         total = max(time.perf_counter() - self._began, 1e-9)
         return {f"time/{what}": seconds / total for what, seconds in self._spent.items()}
 
+    def left(self, done: int, to_do: int) -> float:
+        """Seconds that `to_do` steps will take if they go on like the `done` ones so far."""
+        return (time.perf_counter() - self._began) / max(done, 1) * to_do
+
     @contextmanager
     def spent(self, what: str) -> Iterator[None]:
         """Puts the time of the block down to `what`."""
@@ -47,11 +53,14 @@ class Clock:
             self._start += seconds
 
 
-def peak_memory() -> dict[str, float]:
-    """The most memory that the process has held so far, as "memory/peak_mib"; where it is told."""
+def peak_memory(device: torch.device) -> dict[str, float]:
+    """The most memory held so far: "memory/peak_mib" of the process, "memory/gpu_peak_mib"."""
+    found = {}
+    if device.type == "cuda":
+        found["memory/gpu_peak_mib"] = torch.cuda.max_memory_allocated(device) / 2**20
     try:
         import resource
     except ImportError:  # Windows
-        return {}
+        return found
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"memory/peak_mib": most / (2**20 if sys.platform == "darwin" else 2**10)}
+    return {"memory/peak_mib": most / (2**20 if sys.platform == "darwin" else 2**10), **found}

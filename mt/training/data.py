@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,6 +12,7 @@ import datasets
 from mt.config import Config
 from mt.data.dataset import BilingualDataset, ResampledDataset
 from mt.data.encode import encode_split
+from mt.distributed import ALONE, World
 from mt.errors import UserError
 from mt.evaluation.evaluate import check_same_split
 from mt.progress import track
@@ -34,29 +36,45 @@ class TrainingData:
     valid: BilingualDataset
 
 
-def load_training_data(config: Config, folder: ModelFolder | None = None) -> TrainingData:
+def load_training_data(
+    config: Config, folder: ModelFolder | None = None, world: World = ALONE
+) -> TrainingData:
     """Reads the corpus; takes the tokenizers of `folder` where there are any, else trains them.
+
+    Of several processes the first of each machine prepares the data there; the tokenizers are those
+    of the very first one, which alone has a `folder`.
 
     Raises `UserError` when there is nothing to train on, or when the corpus is no longer the one
     that the run in `folder` began with.
     """
-    corpus = load_corpus(config.data)
+    with world.first_of_machine():
+        corpus = load_corpus(config.data)
     if not len(corpus.splits["train"]):
         raise UserError("no training pairs are left after reading, cleaning and splitting")
-    if folder is not None and folder.exists:
-        check_same_split(corpus, folder)
-        src, tgt = folder.tokenizers(config)
-    else:
-        src, tgt = train_tokenizers(config, corpus.splits["train"])
+    sides: list[Tokenizer] = []
+    if world.is_first:
+        sides += _tokenizers(config, corpus, folder)
+    texts = world.from_first([(side.to_json(), side.language) for side in sides])
+    src, tgt = sides or [Tokenizer(json.loads(text), language) for text, language in texts]
     limit = config.data.max_length
-    train = _train_dataset(config, corpus.splits["train"], src, tgt)
-    valid = BilingualDataset(encode_split(corpus.splits["valid"], src, tgt), limit)
+    with world.first_of_machine():
+        train = _train_dataset(config, corpus.splits["train"], src, tgt)
+        valid = BilingualDataset(encode_split(corpus.splits["valid"], src, tgt), limit)
     if not len(train):
         raise UserError(
             f"all {len(train.too_long):,} training pairs are longer than data.max_length "
             f"({limit} tokens a side); raise it"
         )
     return TrainingData(corpus, src, tgt, train, valid)
+
+
+def _tokenizers(
+    config: Config, corpus: Corpus, folder: ModelFolder | None
+) -> tuple[Tokenizer, Tokenizer]:
+    if folder is not None and folder.exists:
+        check_same_split(corpus, folder)
+        return folder.tokenizers(config)
+    return train_tokenizers(config, corpus.splits["train"])
 
 
 def train_tokenizers(config: Config, train: datasets.Dataset) -> tuple[Tokenizer, Tokenizer]:

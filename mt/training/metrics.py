@@ -6,18 +6,21 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import Any
 
 from torch.utils.tensorboard.summary import scalar, text
 
 from mt.storage.atomic import write_text
 from mt.storage.failure import writing
 from mt.training.event_file import EventFile
+from mt.training.hparams import summaries
 
 METRICS_FILE = "metrics.jsonl"
+OF_THE_END = ("final/", "average/")  # not there in a run that goes on
 
 
 class MetricsLog:
-    """Appends to runs/<name>; what an interrupted run wrote after `step` is taken back first.
+    """Appends to runs/<name>; what an earlier one wrote after `step` or at its end goes first.
 
     All raises WriteError where that fails.
     """
@@ -45,6 +48,13 @@ class MetricsLog:
             table = text("valid/samples", _table(rows))  # type: ignore[no-untyped-call]
             self._board.add(table, step)
             self._file.write(line + "\n")
+
+    def settings(self, values: Mapping[str, Any], *, end: bool = False) -> None:
+        """The settings of the run, once, for TensorBoard's HParams page; or that it has ended."""
+        experiment, began, ended = summaries(dict(values))
+        with self._writing():
+            for summary in (ended,) if end else (experiment, began):
+                self._board.add(summary, 0)
 
     def flush(self) -> None:
         """Makes what was written so far visible to readers."""
@@ -82,7 +92,11 @@ def read_metrics(folder: Path) -> list[dict[str, object]]:
 def _drop_after(path: Path, step: int) -> None:
     if not path.is_file():
         return
-    kept = [line for line in read_metrics(path.parent) if int(str(line["step"])) <= step]
+    kept = [
+        line
+        for line in read_metrics(path.parent)
+        if int(str(line["step"])) <= step and not any(tag.startswith(OF_THE_END) for tag in line)
+    ]
     write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
 
 

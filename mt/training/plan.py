@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
+from mt.config import TrainingConfig
 from mt.data.plan import largest_batch
 from mt.model.build import count_parameters
 from mt.training.inspection import inspect
@@ -28,7 +29,17 @@ def describe(run: Run) -> Iterator[str]:
         f"batches      {_batch(trainer)}, {inspection.batches:,} an epoch, "
         f"{inspection.padding:.1%} padding"
     )
-    yield f"learning     lr {config.training.lr:g}, {config.training.schedule} schedule"
+    yield f"learning     {_learning(config.training)}"
+    if config.training.ema is not None:
+        yield (
+            f"average      of the weights with decay {config.training.ema:g}: it is what is "
+            "validated and translates"
+        )
+    if 0 < trainer.total_steps <= config.training.warmup_steps:
+        yield (
+            f"warning      training.warmup_steps ({config.training.warmup_steps}) are not over when"
+            f" training ends, after {trainer.total_steps:,} steps: lower them"
+        )
     left = trainer.total_steps - trainer.progress.step
     estimate = ""
     if left > 0:
@@ -69,6 +80,15 @@ def spell_seconds(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _learning(settings: TrainingConfig) -> str:
+    """lr 0.0003, cosine schedule, 100 steps of warm-up."""
+    text = f"lr {settings.lr:g}"
+    if settings.optimizer == "muon":
+        text += f" (matrices {settings.matrix_lr:g} by Muon)"
+    warmup = f", {settings.warmup_steps:,} steps of warm-up" if settings.warmup_steps else ""
+    return f"{text}, {settings.schedule} schedule{warmup}"
 
 
 def _batch(trainer: Trainer) -> str:

@@ -6,6 +6,7 @@ import copy
 import logging
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor
 from mt.config import KeepConfig
 from mt.storage.checkpoint import (
     DamagedError,
+    checkpoint_name,
     list_checkpoints,
     read_state,
     remove_checkpoint,
@@ -50,9 +52,7 @@ class Saver:
         """
         self.wait()
         copies = self._copy(parts)
-        self._written = self._thread.submit(
-            self._write, step, copies, {**copy.deepcopy(state), "metric": self.metric}, best
-        )
+        self._written = self._thread.submit(self._write, step, copies, copy.deepcopy(state), best)
 
     @property
     def busy(self) -> bool:
@@ -110,17 +110,18 @@ class Saver:
             self.folder.unpoint("best")  # of a time when some were kept
         checkpoints = list_checkpoints(self.folder.checkpoints)
         pointed = {self.folder.pointer("best"), self.folder.pointer("last")}
-        kept = {*checkpoints[-self.keep.last :], *self._best(checkpoints), *pointed}
+        best = self.best_first(checkpoints)[: self.keep.best]
+        kept = {*checkpoints[-self.keep.last :], *best, *pointed}
         for checkpoint in checkpoints:
             if checkpoint not in kept:
                 _remove(checkpoint)
 
-    def _best(self, checkpoints: list[Path]) -> list[Path]:
-        """The best of those made at a validation; the one that `best` names comes first.
+    def best_first(self, checkpoints: list[Path]) -> list[Path]:
+        """Those made at a validation, the best first, which is the one that `best` names.
 
         It may have been left behind by less than `early_stopping.min_delta`.
         """
-        named, scored = self.folder.pointer("best"), []
+        named, scored = self._named_best(), []
         for checkpoint in checkpoints:
             try:
                 progress = read_state(checkpoint)["progress"]
@@ -130,7 +131,16 @@ class Saver:
                 value = progress["scores"].get(self.metric, 0.0)
                 order = value if self.metric == "loss" else -value
                 scored.append((checkpoint != named, order, checkpoint))
-        return [checkpoint for *_, checkpoint in sorted(scored)[: self.keep.best]]
+        return [checkpoint for *_, checkpoint in sorted(scored)]
+
+    def _named_best(self) -> Path | None:
+        """The checkpoint that `best` names; that of the time of the average, if it names that."""
+        named = self.folder.pointer("best")
+        if named == self.folder.average:
+            with suppress(DamagedError):
+                step = read_state(named)["progress"]["best_step"]
+                return self.folder.checkpoints / checkpoint_name(step)
+        return named
 
 
 def _remove(checkpoint: Path) -> None:

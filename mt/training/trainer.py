@@ -9,6 +9,7 @@ import hashlib
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -23,11 +24,13 @@ from mt.errors import RunError, UserError, is_out_of_memory
 from mt.evaluation.validation import validation_loss
 from mt.model.interface import TranslationModel
 from mt.model.loss import projected_cross_entropy
+from mt.training.averaging import MovingAverage, Weights, swapped_in
 from mt.training.clock import Clock, peak_memory
 from mt.training.metrics import MetricsLog
-from mt.training.optimizer import build_optimizer
+from mt.training.optimizer import build_optimizer, set_learning_rate
 from mt.training.saving import Saver
 from mt.training.schedule import learning_rate
+from mt.training.spikes import Spikes
 
 log = logging.getLogger("mt")
 SKIPS_IN_A_ROW = 3  # updates that are not finite before the run is given up
@@ -74,8 +77,8 @@ class StepResult:
         return math.isfinite(self.loss) and math.isfinite(self.grad_norm)
 
 
-# Scores and sample rows of the model as it is; None where there is nothing to decode.
-Decode = Callable[[], tuple[dict[str, float], list[dict[str, str]]]]
+Scored = tuple[dict[str, float], list[dict[str, str]]]  # scores, and sample rows
+Decode = Callable[[], Scored]  # of the model as it is; None where there is nothing to decode
 Save = Callable[[Progress, bool], None]  # progress, and whether it is the best so far
 
 
@@ -109,6 +112,7 @@ class Trainer:
         self.metrics: MetricsLog | None = None
         self.saver: Saver | None = None  # the one that `save` hands a checkpoint to, likewise
         self.optimizer = build_optimizer(model, config.training)
+        self.average: MovingAverage | None = None  # of the weights, if there is to be one
         self.progress = Progress()
         self.batch_size = BatchSize(self.settings.pairs_per_batch, self.settings.batch_tokens)
         self._plan: tuple[int, BatchPlan] | None = None
@@ -121,11 +125,14 @@ class Trainer:
         self.batches_per_step = self.settings.accumulate * world.size
         self.steps_per_epoch = steps_in(plan, self.batches_per_step)
         self.total_steps = total_steps(config, self.steps_per_epoch)
-        self.stop_requested = False
+        self.stop_requested = False  # of this process
+        self.stopped = False  # because one process was told to stop: then all do
         self._saved_step = -1
         self._skips_in_a_row = 0
         self._rows: list[int] = []  # of the training split, in the step at hand
         self._clock = Clock()
+        self._spikes = Spikes()
+        self._first_step = 0  # that this process made
 
     def plan(self, epoch: int) -> BatchPlan:
         """The batches of an epoch; the latest plan is kept, as it may hold millions of pairs."""
@@ -141,9 +148,11 @@ class Trainer:
         Raises `NotFiniteError` when the loss stays not finite, and `WriteError` when a checkpoint
         or the record cannot be written.
         """
-        self._saved_step = self.progress.step
+        self._saved_step = self._first_step = self.progress.step
+        if self.average is None:
+            self.start_average()
         self._clock.restart()
-        while not (self.done or self.stop_requested):
+        while not (self.done or self._stops()):
             plan = self.plan(self.progress.epoch)
             with self._clock.spent("batches"):
                 batches = self._micro_batches(plan)
@@ -160,15 +169,31 @@ class Trainer:
             self.metrics.flush()
         self.world.wait()  # nobody leaves while another still needs an answer
 
+    def start_average(self) -> None:
+        """Begins the moving average at the weights as they are, if there is to be one."""
+        if self.settings.ema is not None:
+            self.average = MovingAverage(self.model, self.settings.ema)
+
     @property
     def done(self) -> bool:
         """Whether nothing is left to train."""
         return self.progress.step >= self.total_steps or self._out_of_patience
 
+    def _stops(self) -> bool:
+        # Asked at one place, between steps: all processes must leave after the same one.
+        (told,) = self.world.sum([float(self.stop_requested)])
+        self.stopped = told > 0
+        return self.stopped
+
     @property
     def seconds_aside(self) -> float:
         """Spent on validating and saving so far."""
         return self._clock.aside()
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Where the time went, as shares of it, and the most memory held, in MiB."""
+        return {**self._clock.shares(), **peak_memory(self.device)}
 
     @property
     def epochs_done(self) -> float:
@@ -212,18 +237,31 @@ class Trainer:
             world=self.world,
         )
         places = [sum(batch.places for batch in batches), sum(b.real_places for b in batches)]
-        total, real, stop = self.world.sum([*places, self.stop_requested])
+        total, real = self.world.sum([float(count) for count in places])
         progress.places += int(total)
         progress.real_places += int(real)
-        self.stop_requested = stop > 0  # if one process was told to stop, all do
         self._clock.tokens += result.tokens
         if result.finite:
             progress.loss_sum += result.loss
             progress.loss_tokens += result.tokens
             self._skips_in_a_row = 0
+            self._after_finite(result)
         else:
             self._skip(lr)
         return result
+
+    def _after_finite(self, result: StepResult) -> None:
+        step = self.progress.step + 1
+        if self.average is not None:
+            self.average.update(step - self.progress.skipped)
+        loss = result.loss / result.tokens
+        usual = self._spikes.usual(loss)
+        if usual is not None and self.world.is_first:
+            log.warning(
+                "loss spike at step %s: %.3f, usually %.3f; gradient norm %.3g. If there are many, "
+                "a lower training.lr or training.clip_norm may help",
+                f"{step:,}", loss, usual, result.grad_norm,
+            )  # fmt: skip
 
     def _skip(self, lr: float) -> None:
         self.progress.skipped += 1
@@ -266,12 +304,14 @@ class Trainer:
         values = {
             "train/loss": loss,
             "train/ppl": math.exp(min(loss, 100.0)),
-            "train/lr": learning_rate(progress.step, self.settings, self.total_steps),
+            **self._learning_rates(),
             "train/grad_norm": result.grad_norm,
             "train/tokens_per_second": self._clock.rate(),
             "train/padding": 1 - progress.real_places / progress.places,
-            **self._clock.shares(),
-            **peak_memory(),
+            "time/left_seconds": self._clock.left(
+                progress.step - self._first_step, self.total_steps - progress.step
+            ),
+            **self.costs,
         }
         if self.metrics is not None:
             self.metrics.scalars(progress.step, values)
@@ -279,10 +319,19 @@ class Trainer:
         progress.places = progress.real_places = 0
         self._clock.restart()
 
-    def _validate(self) -> bool:
-        """Logs the validation scores; whether they are the best so far."""
+    def _learning_rates(self) -> dict[str, float]:
+        lr = learning_rate(self.progress.step, self.settings, self.total_steps)
+        if self.settings.optimizer != "muon":
+            return {"train/lr": lr}
+        return {"train/lr": lr, "train/muon_lr": lr * self.settings.matrix_lr / self.settings.lr}
+
+    def score(self, weights: Weights | None = None) -> Scored:
+        """The model on the validation pairs, as it is or with other weights for the time being."""
         assert self.valid_data is not None
-        with self._clock.spent("validating"):
+        with (
+            self._clock.spent("validating"),
+            swapped_in(self.model, weights) if weights else nullcontext(),
+        ):
             self.model.eval()
             loss = validation_loss(self.model, self.valid_data, self.device, self.world)
             scores = {"loss": loss, "ppl": math.exp(min(loss, 100.0))}
@@ -291,6 +340,11 @@ class Trainer:
                 decoded, samples = self.decode()
                 scores.update(decoded)
             self.model.train()
+        return scores, samples
+
+    def _validate(self) -> bool:
+        """Logs the validation scores; whether they are the best so far."""
+        scores, samples = self.score(self.average.weights if self.average else None)
         step = self.progress.step
         if self.metrics is not None:
             self.metrics.scalars(step, {f"valid/{name}": value for name, value in scores.items()})
@@ -299,7 +353,12 @@ class Trainer:
             self.metrics.flush()
         self.progress.scores, self.progress.validated_step = scores, step
         best = self._note_best(scores)
-        _say(step, scores, best)
+        log.info(
+            "step %s: valid %s%s%s",
+            f"{step:,}", spell_scores(scores),
+            "   of the averaged weights" if self.average else "",
+            "   (best so far)" if best else "",
+        )  # fmt: skip
         return best
 
     def _note_best(self, scores: Mapping[str, float]) -> bool:
@@ -353,8 +412,7 @@ def train_step(
     (total,) = world.sum([float(loss)])
     result = StepResult(total, int(tokens), float(norm))
     if result.finite:
-        for group in optimizer.param_groups:
-            group["lr"] = lr
+        set_learning_rate(optimizer, lr)
         optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return result
@@ -431,11 +489,11 @@ def watched_metric(config: Config) -> str:
     return stopping.metric if stopping else "loss"
 
 
-def _say(step: int, scores: Mapping[str, float], best: bool) -> None:
+def spell_scores(scores: Mapping[str, float]) -> str:
+    """Validation scores as a person reads them."""
     shown = {"loss": "{:.3f}", "ppl": "{:.2f}", "bleu": "{:.2f}", "chrf": "{:.2f}"}
     names = {"bleu": "BLEU", "chrf": "chrF"}
-    values = "   ".join(f"{names.get(n, n)} {shown[n].format(v)}" for n, v in scores.items())
-    log.info("step %s: valid %s%s", f"{step:,}", values, "   (best so far)" if best else "")
+    return "   ".join(f"{names.get(n, n)} {shown[n].format(v)}" for n, v in scores.items())
 
 
 def _mix(*numbers: int) -> int:

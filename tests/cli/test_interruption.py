@@ -57,7 +57,10 @@ def test_a_signal_saves_and_says_how_to_go_on(
     said = Path("err.txt").read_text()
     assert "Traceback" not in said
     assert Path("out.txt").read_text() == ""
-    found = re.search(r"^stopped and saved after step ([\d,]+); go on with: (.*)$", said, re.M)
+    found = re.search(
+        rf"^stopped by {number.name} after step ([\d,]+), saved in "
+        r"weights/toy/checkpoints/step-\d+; go on with: (.*)$", said, re.M,
+    )  # fmt: skip
     assert found, said
     step = int(found[1].replace(",", ""))
     assert step == last_step()

@@ -340,6 +340,83 @@ def test_the_same_command_again_has_nothing_to_do_and_touches_nothing(corpus: Pa
     assert len(list(Path("runs/toy").glob("events*"))) == 1
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"training__max_steps": 3}, "ended after step 3: training.max_steps is 3"),
+        ({"training__max_steps": None}, "ended after step 14: training.epochs is 2"),
+        (
+            {"training__max_steps": 90, "training__epochs": None, "training__lr": 1.0,
+             "training__early_stopping": {"metric": "loss", "patience": 2}},
+            r"stopped early after step \d+: no better valid loss in 2 validations "
+            r"\(training.early_stopping.patience\)",
+        ),
+    ],
+    ids=["max_steps", "epochs", "early"],
+)  # fmt: skip
+def test_it_says_why_it_ended_what_was_best_and_where_that_is(
+    corpus: Path, mt: Mt, changes: dict[str, Any], why: str
+) -> None:
+    result = train(mt, training__validate_every="1 step", **changes)
+    assert result.status == 0
+    ended, best, costs, done = result.err.splitlines()[-4:]
+    assert re.fullmatch(why, ended)
+    named = Path("weights/toy/best").read_text().strip()
+    progress = read_state(CHECKPOINTS / named)["progress"]
+    assert best.startswith(f"best: step {progress['step']}, valid loss {progress['best']:.3f}   ")
+    assert best.endswith(f", in weights/toy/checkpoints/{named}")
+    assert re.fullmatch(
+        r"time: \d+% batches, \d+% validating, \d+% saving, the rest on steps; at most [\d,]+ MiB",
+        costs,
+    )
+    assert done.endswith("; now: mt translate --model weights/toy")
+
+
+def test_an_average_that_is_better_is_what_evaluate_scores(corpus: Path, mt: Mt) -> None:
+    changes = {"training__max_steps": 24, "training__epochs": None, "training__lr": 0.3,
+               "training__save_every": "2 steps", "training__validate_every": "24 steps",
+               "training__keep": {"last": 4}, "training__average": {"last": 4},
+               "data__valid_size": 8}  # fmt: skip
+    result = train(mt, **changes)
+    assert result.status == 0, result.err
+    found = re.search(r"^best: average, valid loss \S+   ppl \S+   BLEU (\S+)   chrF (\S+), in "
+                      r"weights/toy/checkpoints/average$", result.err, re.M)  # fmt: skip
+    assert found, result.err
+    out = mt("evaluate", "--model", "toy", "--split", "valid").out
+    assert [line.split()[1] for line in out.splitlines()[1:]] == [found[1], found[2]]
+    assert "nothing left to do" in train(mt, **changes).err
+
+
+def test_a_warm_up_longer_than_the_run_is_told(corpus: Path, mt: Mt) -> None:
+    result = train(mt, training__max_steps=None, training__epochs=1, training__warmup_steps=7)
+    assert (
+        "warning      training.warmup_steps (7) are not over when training ends, after 7 steps"
+        in result.err
+    )
+
+
+def test_what_is_averaged_and_how_fast_what_learns_is_told(corpus: Path, mt: Mt) -> None:
+    result = train(mt, training__optimizer="muon", training__ema=0.99, training__max_steps=9,
+                   training__warmup_steps=2)  # fmt: skip
+    assert (
+        "learning     lr 0.001 (matrices 0.02 by Muon), constant schedule, 2 steps of warm-up"
+        in result.err
+    )
+    assert "average      of the weights with decay 0.99: it is what is validated" in result.err
+    assert "   of the averaged weights   (best so far)" in result.err
+
+
+def test_a_line_now_and_then_has_the_figures(
+    corpus: Path, mt: Mt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mt.cli.train.SECONDS_BETWEEN_LINES", 0.0)
+    result = train(mt, training__max_steps=3)
+    assert re.search(
+        r"^step 2 of 3: loss \d\.\d{3}   lr 0\.001   gradient \S+   [\d,]+ tokens/s   \d+ s left$",
+        result.err, re.M,
+    )  # fmt: skip
+
+
 def test_a_run_without_a_checkpoint_may_begin_with_other_settings(corpus: Path, mt: Mt) -> None:
     """It was told to try another learning rate, and does."""
     settings = {"training__max_steps": 9, "training__clip_norm": None}

@@ -12,7 +12,7 @@ import torch
 
 from mt.config_file import config_from_dict
 from mt.errors import UserError
-from mt.storage.checkpoint import write_checkpoint
+from mt.storage.checkpoint import list_checkpoints, read_state, write_as, write_checkpoint
 from mt.storage.model_folder import ModelFolder, find_model
 from mt.text.tokenizer import Tokenizer
 from tests.conftest import toy_config, toy_pairs
@@ -132,6 +132,18 @@ def test_the_best_weights_are_used_else_the_newest(here: Path) -> None:
     assert used(folder) == 20
     (folder.path / "best").write_text("step-00000021\n")
     assert used(folder) == 100
+
+
+def test_best_may_be_an_average_which_is_nothing_to_resume_from(here: Path) -> None:
+    folder = make(here / "weights" / "toy", steps=(1, 2))
+    folder.point("best", folder.average)
+    assert folder.pointer("best") is None
+    state = read_state(folder.checkpoints / "step-00000001")
+    write_as(folder.average, {"model": {"step": torch.tensor(1.5)}}, state)
+    assert folder.pointer("best") == folder.average
+    weights, path = folder.weights(*folder.tokenizers(CONFIG))
+    assert (float(weights["step"]), path) == (1.5, folder.average)
+    assert folder.average not in list_checkpoints(folder.checkpoints)
 
 
 def test_damaged_weights_are_named_and_the_next_ones_used(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from mt.training import clock as module
 from mt.training.clock import Clock, peak_memory
@@ -32,6 +33,7 @@ def test_validating_and_saving_are_no_part_of_the_speed(monkeypatch: pytest.Monk
     assert clock.rate() == pytest.approx(200 / 4)
     shares = {"time/batches": 1 / 20, "time/validating": 10 / 20, "time/saving": 6 / 20}
     assert clock.shares() == pytest.approx(shares)
+    assert clock.left(done=2, to_do=5) == pytest.approx(50)  # 20 seconds for 2
     clock.restart()
     time.now += 5
     clock.tokens += 50
@@ -40,7 +42,8 @@ def test_validating_and_saving_are_no_part_of_the_speed(monkeypatch: pytest.Monk
 
 
 def test_peak_memory_grows_with_what_is_held() -> None:
-    before = peak_memory()["memory/peak_mib"]
+    cpu = torch.device("cpu")
+    before = peak_memory(cpu)["memory/peak_mib"]
     held = bytearray(b"x") * (int(before) + 64) * 2**20
-    assert peak_memory()["memory/peak_mib"] > before
+    assert peak_memory(cpu)["memory/peak_mib"] > before
     del held

@@ -13,7 +13,14 @@ import torch
 
 from mt.config import KeepConfig
 from mt.config_file import config_from_dict
-from mt.storage.checkpoint import checkpoint_name, list_checkpoints, read_part, read_state, step_of
+from mt.storage.checkpoint import (
+    checkpoint_name,
+    list_checkpoints,
+    read_part,
+    read_state,
+    step_of,
+    write_as,
+)
 from mt.storage.failure import WriteError
 from mt.storage.model_folder import ModelFolder
 from mt.training import saving
@@ -197,6 +204,21 @@ def test_those_that_best_and_last_name_stay_whatever_is_asked_for(make: Make) ->
     saver.keep = KeepConfig(last=1, best=1)
     saver._prune()
     assert steps(saver) == [1, 2, 3]
+
+
+def test_an_average_is_neither_counted_nor_removed_and_the_best_before_it_stays(
+    make: Make,
+) -> None:
+    """The run goes on after its end, where `best` names the average."""
+    saver = make(last=1, best=1)
+    for step, loss in enumerate((3.0, 2.99, 2.98), start=1):
+        save(saver, step, loss, best=step == 1)
+    saver.wait()
+    write_as(saver.folder.average, {"model": {}}, {"progress": {"step": 3, "best_step": 1}})
+    saver.folder.point("best", saver.folder.average)
+    save(saver, 4, 2.97)
+    assert steps(saver) == [1, 4]
+    assert saver.folder.pointer("best") == saver.folder.average
 
 
 def test_with_no_best_ones_kept_none_is_named(make: Make) -> None:

@@ -25,7 +25,7 @@ from mt.training import trainer as trainer_module
 from mt.training.metrics import read_metrics, repeatable
 from mt.training.optimizer import build_optimizer
 from mt.training.run import Run, move_aside
-from mt.training.trainer import NotFiniteError, train_step
+from mt.training.trainer import NotFiniteError, StepResult, train_step
 from tests.conftest import toy_config, toy_pairs, write_jsonl
 
 
@@ -214,10 +214,10 @@ def test_tensorboard_has_each_step_once_after_a_resume(corpus: Path) -> None:
     tags = set(board.Tags()["scalars"])
     assert tags == {
         "train/loss", "train/ppl", "train/lr", "train/grad_norm", "train/tokens_per_second",
-        "train/padding", "time/batches", "time/validating", "time/saving", "memory/peak_mib",
-        "valid/loss", "valid/ppl", "valid/bleu", "valid/chrf",
+        "train/padding", "time/left_seconds", "time/batches", "time/validating", "time/saving",
+        "memory/peak_mib", "valid/loss", "valid/ppl", "valid/bleu", "valid/chrf",
     }  # fmt: skip
-    assert board.Tags()["tensors"] == ["valid/samples/text_summary"]
+    assert "valid/samples/text_summary" in board.Tags()["tensors"]
     assert [event.step for event in board.Scalars("train/loss")] == list(range(1, 13))
     logged = {line["step"]: line for line in curves("toy") if "train/loss" in line}
     for event in board.Scalars("train/loss"):
@@ -257,6 +257,23 @@ def test_early_stopping_stops_and_resuming_does_not_go_on(corpus: Path) -> None:
     again = Run(config(**changes))
     assert again.trainer.done
     again.close()
+
+
+def test_a_loss_spike_is_told_with_what_is_usual(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(trainer_module.log, "warning", lambda text, *v: said.append(text % v))
+
+    def step(*_: object, seed: tuple[int, int], **__: object) -> StepResult:
+        return StepResult(900.0 if seed[1] == 70 else 200.0, 100, 12.3456)
+
+    monkeypatch.setattr(trainer_module, "train_step", step)
+    train({"training__max_steps": 90, "training__epochs": None, "training__log_every": 100})
+    assert said == [
+        "loss spike at step 71: 9.000, usually 2.000; gradient norm 12.3. If there are many, a "
+        "lower training.lr or training.clip_norm may help"
+    ]
 
 
 def test_not_finite_stops_the_run_and_is_not_saved(corpus: Path) -> None:
