@@ -5,7 +5,7 @@ Letters: B pairs, S source length, T target length, N real target tokens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,18 +38,25 @@ class Batch:
         """Source and target places, padding included."""
         return self.src.numel() + self.tgt_in.numel()
 
+    def ready_for(self, device: torch.device) -> Batch:
+        """The same batch where `to` can fetch it for a GPU without waiting: in pinned memory."""
+        return self._each(Tensor.pin_memory) if device.type == "cuda" else self
+
     def to(self, device: torch.device) -> Batch:
         """The same batch on `device`."""
         if device.type == "cpu":
             return self
+        return self._each(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
         padding = self.src_padding
         return replace(
             self,
-            src=self.src.to(device, non_blocking=True),
-            src_padding=None if padding is None else padding.to(device, non_blocking=True),
-            tgt_in=self.tgt_in.to(device, non_blocking=True),
-            tgt_out=self.tgt_out.to(device, non_blocking=True),
-            real=self.real.to(device, non_blocking=True),
+            src=change(self.src),
+            src_padding=None if padding is None else change(padding),
+            tgt_in=change(self.tgt_in),
+            tgt_out=change(self.tgt_out),
+            real=change(self.real),
         )
 
 
@@ -71,7 +78,7 @@ def collate(src: Sequence[Ids], tgt: Sequence[Ids]) -> Batch:
     src_ids = pad(src)
     tgt_in = pad([row[:-1] for row in tgt])
     tgt_out = pad([row[1:] for row in tgt])
-    real = torch.nonzero(tgt_out.flatten() != PAD_ID).squeeze(1)
+    real = torch.from_numpy(np.flatnonzero(tgt_out.numpy() != PAD_ID))
     real_places = sum(map(len, src)) + len(real)
     return Batch(src_ids, padding_mask(src_ids, PAD_ID), tgt_in, tgt_out, real, real_places)
 

@@ -9,8 +9,9 @@ import hashlib
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,6 +25,7 @@ from mt.errors import RunError, UserError, is_out_of_memory
 from mt.evaluation.validation import validation_loss
 from mt.model.interface import TranslationModel
 from mt.model.loss import projected_cross_entropy
+from mt.training.ahead import Ahead
 from mt.training.averaging import MovingAverage, Weights, swapped_in
 from mt.training.clock import Clock, peak_memory
 from mt.training.metrics import MetricsLog
@@ -53,6 +55,13 @@ class Progress:
     real_places: int = 0
     scores: dict[str, float] = field(default_factory=dict)  # of the last validation
     validated_step: int | None = None  # when that was
+
+
+class Place(NamedTuple):
+    """A step, by its epoch and its number in that."""
+
+    epoch: int
+    step: int
 
 
 class NotFiniteError(RunError):
@@ -152,14 +161,14 @@ class Trainer:
         if self.average is None:
             self.start_average()
         self._clock.restart()
-        while not (self.done or self._stops()):
-            plan = self.plan(self.progress.epoch)
-            with self._clock.spent("batches"):
-                batches = self._micro_batches(plan)
-            result = self._update(batches)
-            self._count(plan)
-            self._after_update(result)
-            yield result
+        with closing(Ahead(self._micro_batches)) as ahead:
+            while not (self.done or self._stops()):
+                with self._clock.spent("batches"):
+                    batches, self._rows = ahead.take(*self._this_and_next())
+                result = self._update(batches)
+                self._count()
+                self._after_update(result)
+                yield result
         if self.progress.step != self._saved_step and not self._skips_in_a_row:
             self._save(best=False)
         if self.saver is not None:
@@ -205,21 +214,29 @@ class Trainer:
         stopping = self.settings.early_stopping
         return stopping is not None and self.progress.stale >= stopping.patience
 
-    def _micro_batches(self, plan: BatchPlan) -> list[Batch]:
-        """This process's batches of the next step; at the end of an epoch there may be fewer."""
-        each = self.batches_per_step
-        first = self.progress.step_in_epoch * each
-        indices = range(first, min(first + each, len(plan)))
-        epoch = self.progress.epoch
-        self._rows = [self.train_data.row(row) for i in indices for row in plan[i]]
-        return [self.train_data.batch(plan[i], epoch) for i in self.world.share(indices)]
+    def _this_and_next(self) -> tuple[Place, Place | None]:
+        """Where the next step is; and the one after it, unless that needs another plan."""
+        epoch, step = self.progress.epoch, self.progress.step_in_epoch
+        last = step + 1 == steps_in(self.plan(epoch), self.batches_per_step)
+        return Place(epoch, step), None if last else Place(epoch, step + 1)
 
-    def _count(self, plan: BatchPlan) -> None:
+    def _micro_batches(self, place: Place) -> tuple[list[Batch], list[int]]:
+        """This process's batches of a step, and the rows of the split that are in all of them.
+
+        At the end of an epoch there may be fewer.
+        """
+        plan, each = self.plan(place.epoch), self.batches_per_step
+        indices = range(place.step * each, min((place.step + 1) * each, len(plan)))
+        rows = [self.train_data.row(row) for i in indices for row in plan[i]]
+        own = [self.train_data.batch(plan[i], place.epoch) for i in self.world.share(indices)]
+        return [batch.ready_for(self.device) for batch in own], rows
+
+    def _count(self) -> None:
         """One more step is done, and with it perhaps an epoch."""
         progress = self.progress
         progress.step += 1
         progress.step_in_epoch += 1
-        if progress.step_in_epoch == steps_in(plan, self.batches_per_step):
+        if progress.step_in_epoch == steps_in(self.plan(progress.epoch), self.batches_per_step):
             progress.epoch, progress.step_in_epoch = progress.epoch + 1, 0
 
     def _update(self, batches: Sequence[Batch]) -> StepResult:
@@ -409,8 +426,9 @@ def train_step(
     world.sum_gradients(model.parameters())
     limit = math.inf if clip_norm is None else clip_norm
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
-    (total,) = world.sum([float(loss)])
-    result = StepResult(total, int(tokens), float(norm))
+    here, norm = torch.stack((loss, norm.to(loss))).tolist()  # the one wait for a GPU in a step
+    (total,) = world.sum([here])
+    result = StepResult(total, int(tokens), norm)
     if result.finite:
         set_learning_rate(optimizer, lr)
         optimizer.step()
