@@ -478,7 +478,8 @@ def test_a_reader_that_leaves_ends_it_quietly(trained: Path) -> None:
 
 def test_utf8_whatever_the_locale(trained: Path) -> None:
     command = [sys.executable, "-m", "mt", "translate", "the coffee is hot.", "Perché (no)?"]
-    plain = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
+    chosen = ("LC_", "LANG", "PYTHONIO", "PYTHONUTF8", "PYTHONCOERCE")
+    plain = {k: v for k, v in os.environ.items() if not k.startswith(chosen)}
     settings = [
         {"LC_ALL": "C", "LANG": "C"},
         {"PYTHONIOENCODING": "ascii"},
