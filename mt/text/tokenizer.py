@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -19,6 +20,7 @@ from mt.errors import UserError
 from mt.text import tokenizer_file, tokenizer_subword, tokenizer_word
 from mt.text.detokenizer import detokenize
 from mt.text.tokenizer_casing import Casing, CasingCounter
+from mt.text.words import spelt, word_places
 
 UNK, PAD, SOS, EOS = SPECIAL = ("[UNK]", "[PAD]", "[SOS]", "[EOS]")
 UNK_ID, PAD_ID, SOS_ID, EOS_ID = range(4)
@@ -137,6 +139,44 @@ class Tokenizer:
             encoding = self._library.encode(self._prepare(text), add_special_tokens=False)
             return [token.replace(" ", "▁") for token in encoding.tokens]
         return [piece.strip(" ") for piece in self._pieces(self._normal(_encodable(text)))]
+
+    def words(self, text: str) -> list[int]:
+        """For each of `tokens(text)` the place of its word in the text, as spaces part words.
+
+        The text must be normalised, as by `mt.text.cleaning`.
+        """
+        text = self._normal(_encodable(text))
+        if not self._is_word:
+            pieces = [spelt(token) for token in self.tokens(text)]
+            return word_places(pieces, "".join(pieces))
+        starts = [
+            start + (piece[0] == " ")
+            for piece, (start, _) in self._library.pre_tokenizer.pre_tokenize_str(text)
+        ]
+        begun = [i for i, c in enumerate(text) if c != " " and (i == 0 or text[i - 1] == " ")]
+        return [bisect_right(begun, start) - 1 for start in starts]
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Each id as its token; in subwords ▁ stands for a space."""
+        tokens = [self._vocabulary[i] for i in ids]
+        if self._is_word:
+            return [token.strip(" ") for token in tokens]
+        return [token.replace(" ", "▁") for token in tokens]
+
+    def words_said(self, ids: Sequence[int], unknown: Sequence[str] = ()) -> list[int]:
+        """For each id the place of its word in `decode(ids, unknown)`, as spaces part words.
+
+        Of ids without PAD, SOS and EOS.
+        """
+        if not self._is_word:
+            pieces = [spelt(self._vocabulary[i]) for i in ids]
+            return word_places(pieces, "".join(pieces))
+        words = iter(unknown)
+        pieces = [
+            self._apart(next(words, UNKNOWN_MARK)) if i == UNK_ID else self._vocabulary[i]
+            for i in ids
+        ]
+        return word_places(pieces, detokenize(pieces, self.language, self._marked))
 
     def unknown(self, text: str) -> list[str]:
         """The words of `text` that the vocabulary lacks, as written, in order."""
