@@ -9,7 +9,7 @@ import ctranslate2
 import numpy as np
 
 from mt.data.ragged import Ids
-from mt.decoding.engine import Hypothesis, Search
+from mt.decoding.engine import Attention, Hypothesis, Search
 from mt.errors import UserError
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, Tokenizer
@@ -63,6 +63,22 @@ class CTranslate2Engine:
         if search.scored:
             self._score(found, sources, search)
         return list(map(_ranked, found))
+
+    def score(self, framed: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """As `Engine.score`."""
+        results = self._translator.score_batch(
+            [[self._src[i] for i in ids] for ids in framed],
+            [[self._tgt[i] for i in ids[1:-1]] for ids in targets],
+            max_input_length=0,
+        )
+        return [list(result.log_probs) for result in results]
+
+    def attention(self, framed: Ids, target: Ids) -> Attention:
+        """Raises UserError: it gives one layer's alone, and no heads."""
+        raise UserError(
+            "--engine ctranslate2 does not show the attention of each layer and head; choose "
+            "--engine torch"
+        )
 
     def _open(self) -> Any:
         try:

@@ -9,10 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mt.config import DecodingConfig
 from mt.data.ragged import Ids
 from mt.errors import UserError
 
+Attention = NDArray[np.float32]
 Normalization = Literal["gnmt", "length", "none"]
 EXTRA_LENGTH = 10  # tokens that a translation may have beyond the ratio, so that short ones fit
 
@@ -122,4 +126,18 @@ class Engine(Protocol):
 
         `max_lengths` (N) is the most tokens of each, EOS not counted; each translation begins with
         the ids of its prefix, which may be empty and is no longer than the most tokens.
+        """
+
+    def score(self, framed: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """For each pair of N sources and targets, both `[SOS] … [EOS]`, in one batch, what the
+        model gives the target's tokens after SOS: natural logarithms of probabilities.
+
+        Raises UserError if the engine cannot.
+        """
+
+    def attention(self, framed: Ids, target: Ids) -> Attention:
+        """Where the decoder looks in the source as it says the target, both `[SOS] … [EOS]`.
+
+        (L, H, T, S): layers, heads, what is said after SOS, the source. Raises UserError if the
+        engine cannot tell.
         """

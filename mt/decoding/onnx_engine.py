@@ -13,7 +13,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from mt.data.ragged import Ids
-from mt.decoding.engine import Hypothesis, Search
+from mt.decoding.engine import Attention, Hypothesis, Search
 from mt.errors import UserError
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID
@@ -51,6 +51,19 @@ class OnnxEngine:
             hypothesis.log_probability = sum(hypothesis.token_log_probabilities)
             hypothesis.score = hypothesis.log_probability / search.penalty(max(1, count))
         return [[hypothesis] for hypothesis in hypotheses]
+
+    def score(self, framed: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """Raises UserError: that is not built."""
+        raise UserError(
+            "--engine onnx does not score translations; choose --engine torch or ctranslate2"
+        )
+
+    def attention(self, framed: Ids, target: Ids) -> Attention:
+        """Raises UserError: the graph gives the mean over layers and heads alone."""
+        raise UserError(
+            "--engine onnx does not show the attention of each layer and head; choose "
+            "--engine torch"
+        )
 
     def _fill(
         self, hypotheses: list[Hypothesis], src: Whole, max_lengths: Whole, search: Search

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import torch
 
 from mt.config import Config
-from mt.data.batch import pad
+from mt.data.batch import collate, pad
 from mt.data.masks import padding_mask
 from mt.data.ragged import Ids
 from mt.decoding.beam import beam_search
-from mt.decoding.engine import Hypothesis, Search
+from mt.decoding.engine import Attention, Hypothesis, Search
 from mt.decoding.finished import Finished
 from mt.decoding.sampling import Sampler
 from mt.decoding.translator import Translator
 from mt.model.build import build_model
 from mt.model.interface import TranslationModel
+from mt.model.loss import token_log_probabilities
 from mt.model.weights import load_weights
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import EOS_ID, PAD_ID, Tokenizer
@@ -71,6 +73,26 @@ class TorchEngine:
                 best = self.run([task], search)[0].best()
             results.append(best)
         return results
+
+    @torch.inference_mode()
+    def score(self, framed: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """As `Engine.score`."""
+        batch = collate(framed, targets).to(self.device)
+        features = self.model.features(batch.src, batch.src_padding, batch.tgt_in)
+        real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)
+        ids = batch.tgt_out.flatten().index_select(0, batch.real)  # (N,)
+        gains = iter(token_log_probabilities(real, self.model.projection, ids).tolist())
+        return [list(islice(gains, len(target) - 1)) for target in targets]
+
+    @torch.inference_mode()
+    def attention(self, framed: Ids, target: Ids) -> Attention:
+        """As `Engine.attention`."""
+        batch = collate([framed], [target]).to(self.device)
+        state = self.model.start(self.model.encode(batch.src, None), None, watch=True)
+        self.model.advance(batch.tgt_in, state)
+        assert state.attention is not None
+        weights: Attention = state.attention[0].float().cpu().numpy()
+        return weights
 
     def run(self, tasks: Sequence[Task], search: Search) -> list[Finished]:
         """What one batch finds, with a mark on those that another batch might not."""

@@ -13,6 +13,7 @@ from mt.decoding.engine import Engine, Hypothesis, Search
 from mt.errors import UserError
 from mt.text.cleaning import normalize
 from mt.text.tokenizer import UNK_ID, Tokenizer
+from mt.text.words import repeats_itself
 
 # What stands for a target word that the model has no word for: a mark; the source word that it
 # looked at most; or the likeliest word that it does have.
@@ -29,6 +30,7 @@ class Alternative:
     # Source words that stand in the text as they were, for want of a word in the vocabulary.
     copied: list[str] = field(default_factory=list)
     marked: int = 0  # places in the text where a mark stands for a word
+    repeated: bool = False  # it says the same again and again, and its source does not
 
 
 @dataclass
@@ -55,6 +57,11 @@ class Translation:
     def cut(self) -> bool:
         """Whether the best reached the longest allowed length."""
         return bool(self.alternatives) and self.alternatives[0].hypothesis.cut
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the best says the same again and again."""
+        return bool(self.alternatives) and self.alternatives[0].repeated
 
     @property
     def copied(self) -> list[str]:
@@ -148,7 +155,12 @@ class Translator:
         # A line break in the middle would shift all later lines of the output.
         text = " ".join(text.splitlines()).strip()
         marked = hypothesis.ids.count(UNK_ID) - len(copied)
-        return Alternative(text, hypothesis, copied, marked)
+        return Alternative(text, hypothesis, copied, marked, self._repeats(source, hypothesis))
+
+    def _repeats(self, source: str, hypothesis: Hypothesis) -> bool:
+        if not repeats_itself(hypothesis.ids):
+            return False
+        return not repeats_itself(self.src.encode(normalize(source)))
 
     def _copied(self, source: str, hypothesis: Hypothesis) -> list[str]:
         """For each unknown word of a translation, the source word that it looked at most."""

@@ -156,3 +156,19 @@ def projected_cross_entropy(
         features, projection.weight, projection.bias, targets, smoothing, scale, dtype
     )
     return objective, entropy
+
+
+def token_log_probabilities(
+    features: Tensor, projection: torch.nn.Linear, targets: Tensor
+) -> Tensor:
+    """(N,) of each token, natural logarithm, in float64; in bounded memory, without a gradient.
+
+    features (N, D), targets (N,) ids. The sum is that of `projected_cross_entropy`, negated.
+    """
+    chunk = max(1, LOGITS_IN_MEMORY // projection.out_features)
+    parts = []
+    for first in range(0, len(targets), chunk):
+        rows = slice(first, first + chunk)
+        logits = projection(features[rows]).double()  # (C, V)
+        parts.append(logits.gather(1, targets[rows, None]).squeeze(1) - logits.logsumexp(dim=1))
+    return torch.cat(parts)
