@@ -1,0 +1,1 @@
+"""Attention to look at: as an image, and as a page."""
