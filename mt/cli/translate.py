@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from mt.cli.attention import add_attention_options, check_attention_options, draw_attention
 from mt.cli.engine import add_engine_options, find_engine, load_engine
+from mt.cli.output import add_output_options, check_output_options, line_format
 from mt.cli.search import add_search_options, at_least, search_from
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--n-best", type=at_least(int, 1), metavar="N", help="so many of a sentence; with --json"
     )
+    add_output_options(parser)
+    add_attention_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -68,8 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.sentences and arguments.input:
         raise UserError("give either sentences or --input, not both")
-    if (arguments.n_best or 1) > 1 and not getattr(arguments, "json", False):
-        raise UserError("--n-best needs --json: without it one line in gives one line out")
+    check_output_options(arguments)
+    check_attention_options(arguments)
     if arguments.sentences:
         source: Iterator[list[str]] = iter([[_text(word) for word in arguments.sentences]])
         return _translate(arguments, source)
@@ -78,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         with open_input(Path(arguments.input)) as handle:
             return _translate(arguments, windows(handle, str(Path(arguments.input).absolute())))
     if arguments.input is None and sys.stdin.isatty():
-        return _prompt(load_translator(arguments), arguments.prefix)
+        return _prompt(load_translator(arguments), arguments)
     return _translate(arguments, windows(sys.stdin.fileno(), "standard input"))
 
 
@@ -102,7 +106,12 @@ def load_translator(arguments: argparse.Namespace) -> Translator:
     config = folder.read_config()
     src, tgt = folder.tokenizers(config)
     loaded = load_engine(engine, folder, config, src, tgt, arguments.device)
-    search = replace(search_from(arguments, config), scored=getattr(arguments, "json", False))
+    wanted = {name for name in ("json", "scores", "alignments") if getattr(arguments, name, False)}
+    search = replace(
+        search_from(arguments, config),
+        scored=bool(wanted & {"json", "scores"}),
+        align=bool(wanted & {"json", "alignments"}),
+    )
     return Translator(loaded, src, tgt, config, arguments.unknown, search)
 
 
@@ -118,12 +127,15 @@ def _text(argument: str) -> str:
 
 def _translate(arguments: argparse.Namespace, source: Iterator[list[str]]) -> int:
     translator = load_translator(arguments)
+    line = line_format(arguments, translator)
     notes = Notes(translator.source_limit)
     with _output(arguments.output) as write:
         for sentences in source:
             translations = translator.translate(sentences, arguments.batch_size, arguments.prefix)
             notes.take(translations)
-            write("".join(f"{translation.text}\n" for translation in translations))
+            if arguments.attention:
+                draw_attention(arguments, translator, translations[0])
+            write("".join(f"{line(translation)}\n" for translation in translations))
     notes.say()
     return 0
 
@@ -164,6 +176,7 @@ class Notes:
         self.marked = 0
         self.too_long: list[tuple[int, int]] = []
         self.cut: list[int] = []
+        self.repeated: list[int] = []
 
     def take(self, translations: Sequence[Translation]) -> None:
         """Notes what is worth noting of the next lines."""
@@ -177,6 +190,8 @@ class Notes:
                 self.too_long.append((self.line, translation.source_tokens))
             if translation.cut:
                 self.cut.append(self.line)
+            if translation.repeated:
+                self.repeated.append(self.line)
 
     def say(self) -> None:
         """Tells all notes."""
@@ -184,9 +199,9 @@ class Notes:
         from mt.text.tokenizer import UNKNOWN_MARK
 
         if self.unknown:
-            log.info("unknown to the model: %s", _some(list(self.unknown)))
+            log.info("unknown to the model: %s", some(list(self.unknown)))
         if self.copied:
-            log.info("copied, for want of a word in the vocabulary: %s", _some(list(self.copied)))
+            log.info("copied, for want of a word in the vocabulary: %s", some(list(self.copied)))
         if self.marked:
             log.info(
                 "marked %s, for want of a word in the vocabulary: %s", UNKNOWN_MARK, self.marked
@@ -201,16 +216,22 @@ class Notes:
         if self.cut:
             log.info(
                 "cut at the longest allowed length, without an end: line %s",
-                _some([str(line) for line in self.cut]),
+                some([str(line) for line in self.cut]),
+            )
+        if self.repeated:
+            log.info(
+                "says the same again and again: line %s",
+                some([str(line) for line in self.repeated]),
             )
 
 
-def _some(words: list[str]) -> str:
+def some(words: list[str]) -> str:
+    """The first words of a list, and how many more there are."""
     more = f", and {len(words) - MOST_NOTES} more" if len(words) > MOST_NOTES else ""
     return ", ".join(words[:MOST_NOTES]) + more
 
 
-def _prompt(translator: Translator, prefix: str) -> int:
+def _prompt(translator: Translator, arguments: argparse.Namespace) -> int:
     """Asks for sentences until the end of input."""
     import contextlib
 
@@ -229,9 +250,9 @@ def _prompt(translator: Translator, prefix: str) -> int:
             print("that was not UTF-8", file=sys.stderr)
             continue
         notes = Notes(translator.source_limit)
-        translations = translator.translate([sentence], prefix=prefix)
+        translations = translator.translate([sentence], prefix=arguments.prefix)
         notes.take(translations)
-        print(translations[0].text, flush=True)
+        print(line_format(arguments, translator)(translations[0]), flush=True)
         notes.say()
 
 

@@ -1,0 +1,77 @@
+"""`mt translate --attention`: where the model looked, drawn into an image or a page."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mt.decoding.translator import Translation, Translator
+
+KINDS = (".png", ".html")
+
+
+def add_attention_options(parser: argparse.ArgumentParser) -> None:
+    """The options that have attention drawn."""
+    group = parser.add_argument_group("attention")
+    group.add_argument(
+        "--attention",
+        metavar="FILE",
+        help="draw where the model looked for one sentence: a .png, or an .html page with a map "
+        "of each layer and head beside the mean",
+    )
+    group.add_argument(
+        "--attention-heads",
+        action="store_true",
+        help="in a .png, a small map of each layer and head instead of the mean",
+    )
+
+
+def check_attention_options(arguments: argparse.Namespace) -> None:
+    """Raises UserError unless there is one sentence to draw, and a file to draw it into."""
+    from mt.errors import UserError
+
+    if not arguments.attention:
+        if arguments.attention_heads:
+            raise UserError("--attention-heads needs --attention FILE.png")
+        return
+    file = Path(arguments.attention)
+    if file.suffix.lower() not in KINDS:
+        raise UserError(f"--attention {file}: the name must end in {' or '.join(KINDS)}")
+    if arguments.attention_heads and file.suffix.lower() != ".png":
+        raise UserError(f"--attention-heads is for a .png; {file} has all heads already")
+    if len(arguments.sentences) != 1 or not arguments.sentences[0].strip():
+        raise UserError("--attention draws one sentence: give it on the command line")
+    if file.is_dir():
+        raise UserError(f"--attention {file.absolute()} is a folder, not a file")
+    if not file.absolute().parent.is_dir():
+        raise UserError(f"--attention {file.absolute()}: there is no such folder")
+
+
+def draw_attention(
+    arguments: argparse.Namespace, translator: Translator, translation: Translation
+) -> None:
+    """Draws the attention of a translation into the file that the options name."""
+    from mt.cli.report import log
+    from mt.decoding.attention import attention_maps
+    from mt.errors import UserError
+    from mt.storage.atomic import output_file
+
+    if not translation.alternatives:
+        raise UserError("--attention: the sentence is blank, there is nothing to draw")
+    maps = attention_maps(translator, translation)
+    file = Path(arguments.attention)
+    with output_file(file) as temporary:
+        if file.suffix.lower() == ".html":
+            from mt.pictures.page import attention_page
+
+            page = attention_page(maps, translation.source, translation.text)
+            temporary.write_text(page, encoding="utf-8", newline="\n")
+            return
+        from mt.pictures.heatmap import heads_picture, mean_picture
+
+        picture = (heads_picture if arguments.attention_heads else mean_picture)(maps)
+        picture.image.save(temporary, "PNG")
+    if picture.complaint:
+        log.warning("%s (an .html page uses the fonts of the browser)", picture.complaint)
