@@ -8,13 +8,16 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
-from torch.utils.tensorboard.summary import scalar, text
+import numpy as np
+from numpy.typing import NDArray
+from torch.utils.tensorboard.summary import image, scalar, text
 
 from mt.storage.atomic import write_text
 from mt.storage.failure import writing
 from mt.training.event_file import EventFile
 from mt.training.hparams import summaries
 
+Pixels = NDArray[np.uint8]
 METRICS_FILE = "metrics.jsonl"
 OF_THE_END = ("final/", "average/")  # not there in a run that goes on
 
@@ -48,6 +51,11 @@ class MetricsLog:
             table = text("valid/samples", _table(rows))  # type: ignore[no-untyped-call]
             self._board.add(table, step)
             self._file.write(line + "\n")
+
+    def image(self, tag: str, step: int, pixels: Pixels) -> None:
+        """A picture: (height, width, 3), red, green and blue. It is not in metrics.jsonl."""
+        with self._writing():
+            self._board.add(image(tag, pixels, dataformats="HWC"), step)  # type: ignore[no-untyped-call]
 
     def settings(self, values: Mapping[str, Any], *, end: bool = False) -> None:
         """The settings of the run, once, for TensorBoard's HParams page; or that it has ended."""

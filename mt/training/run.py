@@ -8,23 +8,27 @@ import logging
 import os
 import platform
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from mt import __version__
 from mt.config import Config
 from mt.config_file import differences
+from mt.decoding.attention import attention_maps
 from mt.decoding.torch_engine import TorchEngine
-from mt.decoding.translator import Translator
+from mt.decoding.translator import Translation, Translator
 from mt.distributed import ALONE, World
 from mt.errors import UserError
 from mt.evaluation.scores import score
 from mt.model.build import build_model, bytes_to_train
 from mt.model.device import memory_of, resolve_device, resolve_precision
 from mt.model.weights import load_weights
+from mt.pictures.heatmap import mean_picture
 from mt.storage import atomic
 from mt.storage.checkpoint import (
     DamagedError,
@@ -47,6 +51,7 @@ from mt.training.trainer import Progress, Trainer, watched_metric
 log = logging.getLogger("mt")
 RUNS = Path("runs")
 SAMPLES = 3  # sentences shown side by side at each validation
+PICTURES = 2  # of them with their attention
 
 # What may differ when a run goes on: none of it changes the steps that were made.
 MAY_CHANGE = (
@@ -76,6 +81,7 @@ class Run:
         self.config = config
         self.world = world
         self._signatures_said = False
+        self._drawn_at = -1  # step of the last pictures
         self.restarted = restart
         self.folder = ModelFolder(WEIGHTS / config.name)
         self.runs_folder = RUNS / config.name
@@ -275,6 +281,7 @@ class Run:
         share = self.translator.translate(self.world.share(rows["src"]))
         translations = self.world.gather(share)
         scores = score([t.text for t in translations], rows["ref"])
+        self._draw_attention(translations[:PICTURES])
         if not self._signatures_said:
             self._signatures_said = True
             for result in scores.values():
@@ -286,6 +293,22 @@ class Run:
             for t, reference in zip(translations[:SAMPLES], rows["ref"], strict=False)
         ]
         return {name: result.value for name, result in scores.items()}, samples
+
+    def _draw_attention(self, translations: Sequence[Translation]) -> None:
+        """Where the model looks as it says these, for TensorBoard: always the same sentences."""
+        metrics, step = self.trainer.metrics, self.trainer.progress.step
+        # Another process writes the record; or this is the average of the end, of the same step.
+        if metrics is None or step == self._drawn_at:
+            return
+        self._drawn_at = step
+        for i, translation in enumerate(translations, 1):
+            if not translation.alternatives:
+                continue
+            picture = mean_picture(attention_maps(self.translator, translation))
+            pixels = np.asarray(picture.image)
+            metrics.image(f"attention/{i}", step, pixels)
+            if picture.complaint and not self._signatures_said:
+                log.warning("attention/%s: %s", i, picture.complaint)
 
     def _save(self, progress: Progress, best: bool) -> None:
         """Hands what a checkpoint holds to the one that writes, in the first process."""

@@ -209,7 +209,7 @@ def test_tensorboard_has_each_step_once_after_a_resume(corpus: Path) -> None:
             break
     run.close()
     train(changes)
-    board = EventAccumulator("runs/toy", size_guidance={"scalars": 0, "tensors": 0})
+    board = EventAccumulator("runs/toy", size_guidance={"scalars": 0, "tensors": 0, "images": 0})
     board.Reload()
     tags = set(board.Tags()["scalars"])
     assert tags == {
@@ -218,6 +218,13 @@ def test_tensorboard_has_each_step_once_after_a_resume(corpus: Path) -> None:
         "memory/peak_mib", "valid/loss", "valid/ppl", "valid/bleu", "valid/chrf",
     }  # fmt: skip
     assert "valid/samples/text_summary" in board.Tags()["tensors"]
+    assert board.Tags()["images"] == ["attention/1", "attention/2"]
+    validated = [event.step for event in board.Scalars("valid/loss")]
+    for tag in board.Tags()["images"]:
+        pictures = board.Images(tag)
+        assert [picture.step for picture in pictures] == validated
+        assert all(picture.encoded_image_string.startswith(b"\x89PNG") for picture in pictures)
+        assert all(min(picture.width, picture.height) > 100 for picture in pictures)
     assert [event.step for event in board.Scalars("train/loss")] == list(range(1, 13))
     logged = {line["step"]: line for line in curves("toy") if "train/loss" in line}
     for event in board.Scalars("train/loss"):
