@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mt.cli.engine import add_engine_options, find_engine, load_engine
 from mt.cli.search import at_least
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mt.decoding.scoring import Scored
     from mt.decoding.translator import Translator
 
@@ -59,63 +61,64 @@ def run(arguments: argparse.Namespace) -> int:
     from mt.decoding.scoring import score_pairs
     from mt.progress import track
 
-    ids, lines, pairs = _read(arguments)
+    entries = _read(arguments)
     translator = _translator(arguments)
     each = AT_ONCE * arguments.batch_size
-    parts = [range(i, min(i + each, len(pairs))) for i in range(0, len(pairs), each)]
+    parts = [entries[i : i + each] for i in range(0, len(entries), each)]
     totals = Totals(translator.source_limit)
-    for part in track(parts, "scoring", len(pairs), " pairs", each):
-        chosen = [pairs[i] for i in part]
-        for i, one in zip(part, score_pairs(translator, chosen, arguments.batch_size), strict=True):
-            totals.take(one, i + 1)
-            if arguments.json:
-                print(
-                    json.dumps(({"id": ids[i]} if ids else {}) | _as_dict(one), ensure_ascii=False)
-                )
-            else:
-                print(f"{lines[i]}{SEPARATOR}{one.log_probability:.6f}" if ids else _columns(one))
+    for part in track(parts, "scoring", len(entries), " pairs", each):
+        pairs = [(entry.source, entry.target) for entry in part]
+        scored = score_pairs(translator, pairs, arguments.batch_size)
+        for entry, one in zip(part, scored, strict=True):
+            totals.take(one)
+            print(_as_json(entry, one) if arguments.json else _columns(entry, one))
     totals.say()
     return 0
 
 
-Pairs = list[tuple[str, str]]
+class Entry(NamedTuple):
+    """A pair to score; of n-best lists also the place of its source, and the whole line."""
+
+    source: str
+    target: str
+    id: int | None = None
+    line: str = ""
 
 
-def _read(arguments: argparse.Namespace) -> tuple[list[int], list[str], Pairs]:
-    """Ids of sources and whole lines (with --n-best only), and the pairs."""
+def _read(arguments: argparse.Namespace) -> list[Entry]:
+    """What there is to score. Raises UserError."""
     from mt.cli.lines import read_lines
     from mt.errors import UserError
 
     sources = read_lines(Path(arguments.src))
     if arguments.n_best:
         lines = read_lines(Path(arguments.n_best))
-        entries = [
-            _entry(line, f"{arguments.n_best}, line {i}", len(sources))
+        return [
+            _entry(line, f"{arguments.n_best}, line {i}", sources)
             for i, line in enumerate(lines, 1)
         ]
-        ids = [place for place, _ in entries]
-        return ids, lines, [(sources[place], text) for place, text in entries]
     targets = read_lines(Path(arguments.tgt))
     if len(sources) != len(targets):
         raise UserError(
             f"{arguments.src} has {len(sources):,} lines, {arguments.tgt} has {len(targets):,}: "
             "they must be line for line"
         )
-    return [], [], list(zip(sources, targets, strict=True))
+    return [Entry(*pair) for pair in zip(sources, targets, strict=True)]
 
 
-def _entry(line: str, where: str, sources: int) -> tuple[int, str]:
-    """Place of the source, and text, of a line of n-best lists. Raises UserError."""
+def _entry(line: str, where: str, sources: Sequence[str]) -> Entry:
+    """What a line of n-best lists says. Raises UserError."""
     from mt.errors import UserError
 
     fields = [field.strip() for field in line.split("|||")]
     if len(fields) < 2 or not fields[0].isdecimal():
         raise UserError(f"{where}: expected ID ||| TEXT, as in: 0 ||| la casa")
-    if int(fields[0]) >= sources:
+    place = int(fields[0])
+    if place >= len(sources):
         raise UserError(
-            f"{where}: source {fields[0]}, and there are {sources:,}, counted from 0, in --src"
+            f"{where}: source {place}, and there are {len(sources):,}, counted from 0, in --src"
         )
-    return int(fields[0]), fields[1]
+    return Entry(sources[place], fields[1], place, line)
 
 
 def _translator(arguments: argparse.Namespace) -> Translator:
@@ -130,12 +133,15 @@ def _translator(arguments: argparse.Namespace) -> Translator:
     return Translator(loaded, src, tgt, config)
 
 
-def _columns(one: Scored) -> str:
+def _columns(entry: Entry, one: Scored) -> str:
+    if entry.id is not None:
+        return f"{entry.line}{SEPARATOR}{one.log_probability:.6f}"
     return f"{one.log_probability:.6f}\t{len(one.tokens)}\t{one.perplexity:.4f}"
 
 
-def _as_dict(one: Scored) -> dict[str, Any]:
-    return {
+def _as_json(entry: Entry, one: Scored) -> str:
+    values = {
+        **({} if entry.id is None else {"id": entry.id}),
         "source": one.source,
         "target": one.target,
         "log_probability": one.log_probability,
@@ -145,6 +151,7 @@ def _as_dict(one: Scored) -> dict[str, Any]:
         "unknown": one.unknown,
         "source_too_long": one.source_cut,
     }
+    return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
 class Totals:
@@ -157,7 +164,7 @@ class Totals:
         self.words: dict[str, None] = {}
         self.cut: list[str] = []
 
-    def take(self, one: Scored, line: int) -> None:
+    def take(self, one: Scored) -> None:
         """Counts a pair in."""
         self.pairs += 1
         self.tokens += len(one.tokens)
@@ -165,7 +172,7 @@ class Totals:
         self.unknown += len(one.unknown)
         self.words.update(dict.fromkeys(one.unknown))
         if one.source_cut:
-            self.cut.append(str(line))
+            self.cut.append(str(self.pairs))
 
     def say(self) -> None:
         """Tells the totals, and what was not read as it stands."""
