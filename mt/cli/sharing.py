@@ -124,24 +124,44 @@ class SharedFile:
         self.lines = max(SMALLEST_PART, lines)
         self.folder = target.with_name(f".{target.name}.parts")
         self._parts = 0  # of the whole input, once it was read
+
+    @contextmanager
+    def taking_part(self) -> Iterator[None]:
+        """Leaves a sign for the others; if it ends badly, the first process says what is kept."""
+
+        def stop(*_: object) -> None:
+            raise RunError("stopped: a process of the job was lost, or it was told to end")
+
+        before = signal.getsignal(signal.SIGTERM)
+        if self.place.rank == 0:
+            signal.signal(signal.SIGTERM, stop)
         self.folder.mkdir(exist_ok=True)
-        if done := self._done():
-            self._log(f"going on from {done} finished parts in {self.folder.absolute()}")
-        self._put(self._here(self.place.rank), [self.place.job, self.mark])
+        try:
+            if done := self._done():
+                self._log(f"going on from {done} finished parts in {self.folder.absolute()}")
+            self._put(self._here(self.place.rank), [self.place.job, self.mark])
+            yield
+        except BaseException:
+            self._log(
+                f"{self._done()} finished parts are kept in {self.folder.absolute()}; the same "
+                "command goes on from them"
+            )
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     def translate(self, work: Work) -> Notes:
-        """Translates this process's parts; the first one joins all parts and has all notes.
+        """Translates this process's parts, in `taking_part`; the first one joins and notes all.
 
         Raises UserError for text that is not UTF-8, if that is refused, and RunError if another
         process does not do its share.
         """
         notes = Notes(work.source_limit)
-        with self._telling():
-            for number, lines in self._own_parts():
-                self._translate(number, lines, work)
-            if self.place.rank == 0:
-                self._wait()
-                self._join(notes)
+        for number, lines in self._own_parts():
+            self._translate(number, lines, work)
+        if self.place.rank == 0:
+            self._wait()
+            self._join(notes)
         return notes
 
     def _own_parts(self) -> Iterator[tuple[int, list[bytes]]]:
@@ -219,27 +239,6 @@ class SharedFile:
                 for line, note in part["notes"]:
                     notes.add(line, Note(**note))
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """If the job is stopped or fails, the first process says that what is done is kept."""
-
-        def stop(*_: object) -> None:
-            raise RunError("stopped: a process of the job was lost, or it was told to end")
-
-        before = signal.getsignal(signal.SIGTERM)
-        if self.place.rank == 0:
-            signal.signal(signal.SIGTERM, stop)
-        try:
-            yield
-        except BaseException:
-            self._log(
-                f"{self._done()} finished parts are kept in {self.folder.absolute()}; the same "
-                "command goes on from them"
-            )
-            raise
-        finally:
-            signal.signal(signal.SIGTERM, before)
 
     def _done(self) -> int:
         return sum(path.name.startswith(self.mark) for path in self.folder.iterdir())

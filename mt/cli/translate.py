@@ -197,14 +197,15 @@ def _translate_together(arguments: argparse.Namespace, place: Place) -> int:
     mark = fingerprint(arguments, *_model_files(arguments))
     lines = PART_BATCHES * arguments.batch_size
     shared = SharedFile(Path(arguments.input), Path(arguments.output), place, mark, lines)
-    translator = load_translator(arguments)
-    form = line_format(arguments, translator)
+    with shared.taking_part():
+        translator = load_translator(arguments)
+        form = line_format(arguments, translator)
 
-    def translate(sentences: list[str]) -> list[Translation]:
-        return translator.translate(sentences, arguments.batch_size, arguments.prefix)
+        def translate(sentences: list[str]) -> list[Translation]:
+            return translator.translate(sentences, arguments.batch_size, arguments.prefix)
 
-    replace = arguments.errors == "replace"
-    notes = shared.translate(Work(translate, form, translator.source_limit, replace))
+        replace = arguments.errors == "replace"
+        notes = shared.translate(Work(translate, form, translator.source_limit, replace))
     if place.rank == 0:
         notes.say()
     return 0
