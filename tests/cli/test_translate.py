@@ -252,8 +252,9 @@ def test_line_for_line_on_anything(trained: Path, mt: Mt) -> None:
     odd = [
         "", " ", "word " * 10_000, "zzz yyy xxx", "\x01\x02\x7f", "\x00", "漢字かな交じり文" * 50,
         "Привет, мир!", "مرحبا بالعالم", "สวัสดีชาวโลก" * 30, "42", "-Yes", "--help", "[EOS]",
-        "<unk>", "\ufeff", "\u2028", "\r", "a\rb", "…" * 200, "!" * 500, "x" * 5000, "e\u0301" * 300,
-        "&amp;" * 99, "😀👩\u200d👧" * 60, "\u200b", "\ufffd", "a.b.c." * 100, f"{CAT}" * 30,
+        "<unk>", "\ufeff", "\u2028", "\r", "a\rb", "…" * 200, "!" * 500, "x" * 5000,
+        "e\u0301" * 300, "&amp;" * 99, "😀👩\u200d👧" * 60, "\u200b", "\ufffd",
+        "a.b.c." * 100, CAT * 30,
     ]  # fmt: skip
     Path("in.txt").write_text("".join(f"{line}\n{CAT}\n" for line in odd), newline="\n")
     result = mt("translate", "--input", "in.txt")
