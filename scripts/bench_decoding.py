@@ -81,7 +81,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--beams", default="1,5")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--joeynmt", nargs=2, metavar=("PYTHON", "CONFIG"))
+    parser.add_argument(
+        "--joeynmt",
+        nargs=2,
+        metavar=("PYTHON", "CONFIG"),
+        help="a path to its interpreter, and a config with testing.load_model or a model_dir",
+    )
     parser.add_argument("--exports", default="", help=argparse.SUPPRESS)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -316,7 +321,7 @@ def joey_translates(
     path = Path(arguments.exports) / "joeynmt.yaml"
     path.write_text(yaml.safe_dump(config), encoding="utf-8")
     text = "".join(f"{sentence}\n" for sentence in sentences)
-    command = [python, "-m", "joeynmt", "translate", str(path)]
+    command = [str(Path(python).absolute()), "-m", "joeynmt", "translate", str(path)]
     return timed(command, arguments, text, Path(given).absolute().parent)
 
 
