@@ -183,9 +183,9 @@ def test_errors_of_an_engine_do_not_end_it(
 
     start_logging()
     monkeypatch.setattr(prompt, "_line", line)
-    assert prompt.ask(cast("Translator", Fussy()), "") == 0
+    assert prompt.ask(cast("Translator", Fussy()), lambda one: f"said {one.source}", "") == 0
     out, err = capsys.readouterr()
-    assert out == "\n"
+    assert out == "said good\n"
     said = err.splitlines()
     assert said[1:4] == [
         "mt: that is your mistake",

@@ -122,21 +122,29 @@ def test_parts_together_are_as_one_sentence(beam: int) -> None:
     assert whole.source_tokens == sum(part.source_tokens for part in parts)
     assert whole.unknown == [word for part in parts for word in part.unknown]
     assert whole.log_probability == pytest.approx(sum(p.log_probability for p in parts), abs=1e-3)
-    for k, alternative in enumerate(whole.alternatives):
-        found = [part.alternatives[k] for part in parts]
-        assert alternative.text == " ".join(one.text for one in found if one.text)
-        hypothesis = alternative.hypothesis
-        assert hypothesis.ids == [i for one in found for i in one.hypothesis.ids]
-        assert hypothesis.cut == any(one.hypothesis.cut for one in found)
-        gains = hypothesis.token_log_probabilities
-        assert sum(gains) == pytest.approx(hypothesis.log_probability, abs=1e-3)
-        assert len(gains) == len(hypothesis.ids) + (not hypothesis.cut)
-        assert len(hypothesis.alignment) == len(hypothesis.ids)
-        places, before = [], 0
-        for one, part in zip(found, parts, strict=True):
-            places += [before + place for place in one.hypothesis.alignment]
-            before += part.source_tokens
-        assert hypothesis.alignment == places
+    (alternative,) = whole.alternatives  # which parts a second one should differ in is not defined
+    assert all(len(part.alternatives) == beam for part in parts)
+    found = [part.alternatives[0] for part in parts]
+    assert alternative.text == " ".join(one.text for one in found if one.text)
+    assert (alternative.repeated, alternative.marked) == (
+        any(one.repeated for one in found), sum(one.marked for one in found)
+    )  # fmt: skip
+    hypothesis = alternative.hypothesis
+    assert hypothesis.ids == [i for one in found for i in one.hypothesis.ids]
+    assert hypothesis.cut == any(one.hypothesis.cut for one in found)
+    gains = hypothesis.token_log_probabilities
+    assert sum(gains) == pytest.approx(hypothesis.log_probability, abs=1e-3)
+    assert len(gains) == len(hypothesis.ids) + (not hypothesis.cut)
+    length = len(hypothesis.ids) + len(found)
+    assert hypothesis.score * translator.search.penalty(length) == pytest.approx(
+        hypothesis.log_probability
+    )
+    assert len(hypothesis.alignment) == len(hypothesis.ids)
+    places, before = [], 0
+    for one, part in zip(found, parts, strict=True):
+        places += [before + place for place in one.hypothesis.alignment]
+        before += part.source_tokens
+    assert hypothesis.alignment == places
 
 
 def test_paragraphs_are_translated_sentence_by_sentence() -> None:
