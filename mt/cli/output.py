@@ -21,8 +21,8 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--json",
         action="store_true",
         help="a JSON object a line: text, score, tokens and their log-probabilities, alternatives, "
-        "alignment, unknown words, and whether it was cut, repeats itself, or the source was too "
-        "long",
+        "alignment, unknown words, whether it was cut, repeats itself, or the source was too long, "
+        "and the parts that the source was read in; of several parts, what is told is of all",
     )
     group.add_argument(
         "--scores", action="store_true", help="a TAB and the score, normalised by length"
