@@ -71,7 +71,7 @@ def write_model(folder: Path) -> list[str]:
     src = Tokenizer.train([a for a, _ in pairs], "en", config.tokenizer)
     tgt = Tokenizer.train([b for _, b in pairs], "it", config.tokenizer, "tgt")
     model_folder = ModelFolder(folder)
-    folder.mkdir()
+    model_folder.checkpoints.mkdir(parents=True)
     for tokenizer in (src, tgt):
         tokenizer.save(model_folder.tokenizer_file(tokenizer.language))
     model = build_model(config.model, src.vocab_size, tgt.vocab_size)
