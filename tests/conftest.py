@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 # Read when the libraries are imported: nothing of a test lands in the home folder.
 _CACHE = tempfile.TemporaryDirectory(prefix="mt-tests-")
 os.environ["HF_HOME"] = _CACHE.name
+os.environ["XDG_STATE_HOME"] = _CACHE.name
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 

@@ -60,6 +60,11 @@ def draw_attention(
 
     if not translation.alternatives:
         raise UserError("--attention: the sentence is blank, there is nothing to draw")
+    if len(translation.parts) > 1:
+        raise UserError(
+            f"--attention: the sentence was translated in {len(translation.parts)} parts; give one "
+            f"of them alone, as: {translation.parts[0]}"
+        )
     maps = attention_maps(translator, translation)
     file = Path(arguments.attention)
     with output_file(file) as temporary:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mt.cli.engine import find_engine
-from mt.cli.translate import Notes, add_model_options, load_translator
+from mt.cli.translate import add_model_options, load_translator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +62,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate_model(arguments: argparse.Namespace) -> int:
+    from mt.cli.notes import Notes
     from mt.evaluation.evaluate import write_results
     from mt.evaluation.scores import score
     from mt.progress import track

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mt.decoding.translator import Alternative, Translation, Translator
+    from mt.decoding.alternative import Alternative
+    from mt.decoding.translator import Translation, Translator
 
 Line = Callable[["Translation"], str]
 
@@ -20,8 +21,8 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--json",
         action="store_true",
         help="a JSON object a line: text, score, tokens and their log-probabilities, alternatives, "
-        "alignment, unknown words, and whether it was cut, repeats itself, or the source was too "
-        "long",
+        "alignment, unknown words, whether it was cut, repeats itself, or the source was too long, "
+        "and the parts that the source was read in; of several parts, what is told is of all",
     )
     group.add_argument(
         "--scores", action="store_true", help="a TAB and the score, normalised by length"
@@ -70,7 +71,7 @@ def _columns(
 
 def as_dict(translation: Translation, translator: Translator) -> dict[str, Any]:
     """All that is known of a translation; a blank one has score 0 and no tokens."""
-    from mt.text.cleaning import normalize
+    from mt.decoding.alignment import source_tokens
 
     alternatives = [
         _alternative(translation, alternative, translator)
@@ -85,8 +86,9 @@ def as_dict(translation: Translation, translator: Translator) -> dict[str, Any]:
         "source": translation.source,
         "translation": translation.text,
         **{name: best[name] for name in nothing},
-        "source_tokens": translator.src.tokens(normalize(translation.source)),
-        "source_too_long": translation.source_limit is not None,
+        "source_tokens": source_tokens(translation, translator.src),
+        "source_too_long": translation.source_tokens > translator.source_limit,
+        "parts": translation.parts,
         "unknown": translation.unknown,
         "copied": translation.copied,
         "alternatives": alternatives,

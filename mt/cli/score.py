@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mt.cli.engine import add_engine_options, find_engine, load_engine
+from mt.cli.notes import Few
 from mt.cli.search import at_least
 
 if TYPE_CHECKING:
@@ -161,8 +162,7 @@ class Totals:
         self.source_limit = source_limit
         self.pairs = self.tokens = self.unknown = 0
         self.log_probability = 0.0
-        self.words: dict[str, None] = {}
-        self.cut: list[str] = []
+        self.words, self.cut = Few(), Few()
 
     def take(self, one: Scored) -> None:
         """Counts a pair in."""
@@ -170,27 +170,26 @@ class Totals:
         self.tokens += len(one.tokens)
         self.log_probability += one.log_probability
         self.unknown += len(one.unknown)
-        self.words.update(dict.fromkeys(one.unknown))
+        self.words.add(one.unknown)
         if one.source_cut:
-            self.cut.append(str(self.pairs))
+            self.cut.add([str(self.pairs)])
 
     def say(self) -> None:
         """Tells the totals, and what was not read as it stands."""
         from mt.cli.report import log
-        from mt.cli.translate import some
         from mt.decoding.scoring import perplexity
         from mt.text.tokenizer import UNK
 
         if self.unknown:
             log.info(
                 "unknown to the model, and scored as %s, %s of the words of the translations: %s",
-                UNK, f"{self.unknown:,}", some(list(self.words)),
+                UNK, f"{self.unknown:,}", self.words,
             )  # fmt: skip
         if self.cut:
             log.info(
                 "the source is over the model's limit of %s tokens, and its beginning alone was "
                 "read: line %s",
-                self.source_limit, some(self.cut),
+                self.source_limit, self.cut,
             )  # fmt: skip
         log.info(
             "%s pairs, %s tokens: log-probability %.4f, perplexity %.4f",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -16,9 +16,11 @@ from mt.cli.output import add_output_options, check_output_options, line_format
 from mt.cli.search import add_search_options, at_least, search_from
 
 if TYPE_CHECKING:
+    from mt.cli.lines import Note
+    from mt.cli.sharing import Place
     from mt.decoding.translator import Translation, Translator
 
-MOST_NOTES = 20  # of one kind; the rest is counted
+PART_BATCHES = 8  # of a part that one of several processes translates
 
 
 def add_parser(commands: Any) -> None:
@@ -28,14 +30,26 @@ def add_parser(commands: Any) -> None:
         help="translate sentences, a file, standard input, or at a prompt",
         description="Translates with the newest model in weights/, or the one named. One line in "
         "gives one line out. Without sentences or --input it reads standard input, or asks for "
-        "sentences at a terminal. A sentence that begins with a dash goes after --.",
+        "sentences at a terminal. A sentence that begins with a dash goes after --. Several "
+        "processes share out a large file: torchrun --nproc-per-node 4 -m mt translate --input "
+        "FILE --output FILE.",
     )
     parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help="what to translate")
     add_model_options(parser)
     parser.add_argument("--input", metavar="FILE", help="a text file, line by line; - for stdin")
     parser.add_argument("--output", metavar="FILE", help="where translations go, instead of stdout")
     parser.add_argument(
-        "--n-best", type=at_least(int, 1), metavar="N", help="so many of a sentence; with --json"
+        "--n-best",
+        type=at_least(int, 1),
+        metavar="N",
+        help="so many of a sentence; with --json. A line in parts has the best alone",
+    )
+    parser.add_argument(
+        "--errors",
+        choices=("strict", "replace"),
+        default="strict",
+        help="what to do with bytes that are not UTF-8: refuse the line, or replace them by "
+        "U+FFFD (default: strict)",
     )
     add_output_options(parser)
     add_attention_options(parser)
@@ -62,28 +76,40 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="sentences at once; changes the speed, not the translations (default: 64)",
     )
+    parser.add_argument(
+        "--paragraphs",
+        action="store_true",
+        help="translate every sentence of a line by itself; without, only lines over the model's "
+        "limit are cut",
+    )
     add_search_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Translates; 0 when every line was."""
-    from mt.cli.lines import open_input, windows
+    from mt.cli.lines import open_input
+    from mt.cli.prompt import ask
+    from mt.cli.sharing import Place
     from mt.errors import UserError
 
     if arguments.sentences and arguments.input:
         raise UserError("give either sentences or --input, not both")
     check_output_options(arguments)
     check_attention_options(arguments)
+    if (place := Place.of_environment()).size > 1:
+        return _translate_together(arguments, place)
     if arguments.sentences:
-        source: Iterator[list[str]] = iter([[_text(word) for word in arguments.sentences]])
-        return _translate(arguments, source)
+        return _translate(arguments, [os.fsencode(sentence) for sentence in arguments.sentences])
     if arguments.input not in (None, "-"):
         _check_not_the_same(arguments)
         with open_input(Path(arguments.input)) as handle:
-            return _translate(arguments, windows(handle, str(Path(arguments.input).absolute())))
+            return _translate(arguments, handle)
+    if sys.stdin is None:
+        raise UserError("standard input is closed; give sentences or --input FILE")
     if arguments.input is None and sys.stdin.isatty():
-        return _prompt(load_translator(arguments), arguments)
-    return _translate(arguments, windows(sys.stdin.fileno(), "standard input"))
+        translator = load_translator(arguments)
+        return ask(translator, line_format(arguments, translator), arguments.prefix)
+    return _translate(arguments, sys.stdin.fileno())
 
 
 def _check_not_the_same(arguments: argparse.Namespace) -> None:
@@ -98,52 +124,105 @@ def load_translator(arguments: argparse.Namespace) -> Translator:
     """The translator that the options ask for. Raises UserError."""
     from dataclasses import replace
 
-    from mt.cli.report import start_logging
+    from mt.cli.sharing import Place
     from mt.decoding.translator import Translator
 
-    start_logging()
+    place = Place.of_environment()
+    _start_logging(place)
     engine, folder = find_engine(arguments)
     config = folder.read_config()
     src, tgt = folder.tokenizers(config)
-    loaded = load_engine(engine, folder, config, src, tgt, arguments.device)
+    loaded = load_engine(engine, folder, config, src, tgt, place.device(engine, arguments.device))
     wanted = {name for name in ("json", "scores", "alignments") if getattr(arguments, name, False)}
     search = replace(
         search_from(arguments, config),
         scored=bool(wanted & {"json", "scores"}),
         align=bool(wanted & {"json", "alignments"}),
     )
-    return Translator(loaded, src, tgt, config, arguments.unknown, search)
+    return Translator(
+        loaded, src, tgt, config, arguments.unknown, search, paragraphs=arguments.paragraphs
+    )
 
 
-def _text(argument: str) -> str:
-    """A sentence from the command line as the bytes that were typed, read as UTF-8."""
-    from mt.errors import UserError
+def _translate(arguments: argparse.Namespace, source: int | list[bytes]) -> int:
+    """Translates sentences of the command line, or what there is to read of a file descriptor."""
+    from mt.cli.notes import Notes
 
-    try:
-        return os.fsencode(argument).decode("utf-8")
-    except UnicodeDecodeError:
-        raise UserError(f"the sentence {argument!a} is not UTF-8") from None
-
-
-def _translate(arguments: argparse.Namespace, source: Iterator[list[str]]) -> int:
     translator = load_translator(arguments)
     line = line_format(arguments, translator)
     notes = Notes(translator.source_limit)
+    replaced = notes.replaced if arguments.errors == "replace" else None
     with _output(arguments.output) as write:
-        for sentences in source:
-            translations = translator.translate(sentences, arguments.batch_size, arguments.prefix)
-            notes.take(translations)
-            if arguments.attention:
-                draw_attention(arguments, translator, translations[0])
-            write("".join(f"{line(translation)}\n" for translation in translations))
+        for window in _windows(arguments, source, replaced):
+            done: list[Translation] = []
+            for translation in translator.stream(window, arguments.batch_size, arguments.prefix):
+                if arguments.attention:
+                    draw_attention(arguments, translator, translation)
+                write(f"{line(translation)}\n")
+                done.append(translation)
+            notes.take(done)
     notes.say()
     return 0
+
+
+def _windows(
+    arguments: argparse.Namespace, source: int | list[bytes], replaced: Note | None
+) -> Iterator[list[str]]:
+    from mt.cli.lines import decode, windows
+
+    if isinstance(source, list):
+        return iter([decode(source, "the sentences given", 0, replaced)])
+    given = arguments.input not in (None, "-")
+    where = str(Path(arguments.input).absolute()) if given else "standard input"
+    return windows(source, where, replaced)
+
+
+def _start_logging(place: Place) -> None:
+    """Of several processes the first one tells what goes on."""
+    from mt.cli.report import only_warn, start_logging
+
+    start_logging()
+    if place.rank:
+        only_warn()
+
+
+def _translate_together(arguments: argparse.Namespace, place: Place) -> int:
+    """This process's share of a file that several processes translate."""
+    from mt.cli.sharing import SharedFile, Work, check_can_share, fingerprint
+
+    _start_logging(place)
+    check_can_share(arguments)
+    _check_not_the_same(arguments)
+    _check_target(Path(arguments.output))
+    mark = fingerprint(arguments, *_model_files(arguments))
+    lines = PART_BATCHES * arguments.batch_size
+    shared = SharedFile(Path(arguments.input), Path(arguments.output), place, mark, lines)
+    with shared.taking_part():
+        translator = load_translator(arguments)
+        form = line_format(arguments, translator)
+
+        def translate(sentences: list[str]) -> list[Translation]:
+            return translator.translate(sentences, arguments.batch_size, arguments.prefix)
+
+        replace = arguments.errors == "replace"
+        notes = shared.translate(Work(translate, form, translator.source_limit, replace))
+    if place.rank == 0:
+        notes.say()
+    return 0
+
+
+def _model_files(arguments: argparse.Namespace) -> tuple[Path, Path | None]:
+    """The folder of the model, and the checkpoint in it that translates; none in an export."""
+    from mt.storage.checkpoint import list_checkpoints
+
+    _, folder = find_engine(arguments)
+    newest = list_checkpoints(folder.checkpoints)[::-1]
+    return folder.path, folder.pointer("best") or (newest[0] if newest else None)
 
 
 @contextmanager
 def _output(path: str | None) -> Iterator[Callable[[str], object]]:
     """Writes to stdout, or to a file that has its name only once it is complete."""
-    from mt.errors import UserError
     from mt.storage.atomic import output_file
 
     if path is None:
@@ -155,110 +234,17 @@ def _output(path: str | None) -> Iterator[Callable[[str], object]]:
         yield write
         return
     target = Path(path)
-    if target.is_dir():
-        raise UserError(f"--output {target.absolute()} is a folder, not a file")
-    if not target.absolute().parent.is_dir():
-        raise UserError(f"--output {target.absolute()}: there is no such folder")
+    _check_target(target)
     with output_file(target) as temporary:
         file: IO[str]
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
             yield file.write
 
 
-class Notes:
-    """What a person should know of translations, said once at the end, on stderr."""
-
-    def __init__(self, source_limit: int) -> None:
-        self.source_limit = source_limit
-        self.line = 0
-        self.unknown: dict[str, None] = {}  # a dict keeps the order, a set does not
-        self.copied: dict[str, None] = {}
-        self.marked = 0
-        self.too_long: list[tuple[int, int]] = []
-        self.cut: list[int] = []
-        self.repeated: list[int] = []
-
-    def take(self, translations: Sequence[Translation]) -> None:
-        """Notes what is worth noting of the next lines."""
-        for translation in translations:
-            self.line += 1
-            self.unknown.update(dict.fromkeys(translation.unknown))
-            words = (word for word in translation.copied if any(map(str.isalnum, word)))
-            self.copied.update(dict.fromkeys(words))
-            self.marked += translation.marked
-            if translation.source_limit is not None:
-                self.too_long.append((self.line, translation.source_tokens))
-            if translation.cut:
-                self.cut.append(self.line)
-            if translation.repeated:
-                self.repeated.append(self.line)
-
-    def say(self) -> None:
-        """Tells all notes."""
-        from mt.cli.report import log
-        from mt.text.tokenizer import UNKNOWN_MARK
-
-        if self.unknown:
-            log.info("unknown to the model: %s", some(list(self.unknown)))
-        if self.copied:
-            log.info("copied, for want of a word in the vocabulary: %s", some(list(self.copied)))
-        if self.marked:
-            log.info(
-                "marked %s, for want of a word in the vocabulary: %s", UNKNOWN_MARK, self.marked
-            )
-        for line, tokens in self.too_long[:MOST_NOTES]:
-            log.info(
-                "line %s: %s tokens, over the model's limit of %s; the rest was not translated",
-                line, tokens, self.source_limit,
-            )  # fmt: skip
-        if len(self.too_long) > MOST_NOTES:
-            log.info("%s more lines were over the limit", len(self.too_long) - MOST_NOTES)
-        if self.cut:
-            log.info(
-                "cut at the longest allowed length, without an end: line %s",
-                some([str(line) for line in self.cut]),
-            )
-        if self.repeated:
-            log.info(
-                "says the same again and again: line %s",
-                some([str(line) for line in self.repeated]),
-            )
-
-
-def some(words: list[str]) -> str:
-    """The first words of a list, and how many more there are."""
-    more = f", and {len(words) - MOST_NOTES} more" if len(words) > MOST_NOTES else ""
-    return ", ".join(words[:MOST_NOTES]) + more
-
-
-def _prompt(translator: Translator, arguments: argparse.Namespace) -> int:
-    """Asks for sentences until the end of input."""
-    import contextlib
-
+def _check_target(target: Path) -> None:
     from mt.errors import UserError
 
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 - gives input() history and line editing
-    print("Type a sentence; Ctrl-D ends.", file=sys.stderr)
-    while True:
-        try:
-            sentence = _text(_ask())
-        except EOFError:
-            print(file=sys.stderr)
-            return 0
-        except (UnicodeDecodeError, UserError):
-            print("that was not UTF-8", file=sys.stderr)
-            continue
-        notes = Notes(translator.source_limit)
-        translations = translator.translate([sentence], prefix=arguments.prefix)
-        notes.take(translations)
-        print(line_format(arguments, translator)(translations[0]), flush=True)
-        notes.say()
-
-
-def _ask() -> str:
-    """A line that a person types; the prompt is never among results that go elsewhere."""
-    if sys.stdout.isatty():
-        return input("> ")
-    print("> ", end="", file=sys.stderr, flush=True)
-    return input()
+    if target.is_dir():
+        raise UserError(f"--output {target.absolute()} is a folder, not a file")
+    if not target.absolute().parent.is_dir():
+        raise UserError(f"--output {target.absolute()}: there is no such folder")

@@ -5,7 +5,8 @@ A pair is of a place in the source and one in the translation, both from 0.
 
 from __future__ import annotations
 
-from mt.decoding.translator import Alternative, Translation
+from mt.decoding.alternative import Alternative
+from mt.decoding.translator import Translation
 from mt.text.cleaning import normalize
 from mt.text.tokenizer import Tokenizer
 
@@ -22,6 +23,38 @@ def word_pairs(
     translation: Translation, alternative: Alternative, src: Tokenizer, tgt: Tokenizer
 ) -> Pairs:
     """The same by words, as spaces part those of source and translation; each pair once, sorted."""
-    source = src.words(normalize(translation.source))
-    target = tgt.words_said(alternative.hypothesis.ids, alternative.copied)
+    source, target = _source_words(translation, src), _target_words(alternative, tgt)
     return sorted({(source[i], target[j]) for i, j in token_pairs(alternative)})
+
+
+def source_tokens(translation: Translation, src: Tokenizer) -> list[str]:
+    """The tokens that the model read, those of all parts in a row."""
+    return [token for part in translation.parts for token in src.tokens(part)]
+
+
+def _source_words(translation: Translation, src: Tokenizer) -> list[int]:
+    """For each of `source_tokens` the place of its word in the whole source."""
+    text, end = normalize(translation.source), 0
+    places: list[int] = []
+    for part in translation.parts:
+        start = text.index(part, end)
+        end = start + len(part)
+        places += [_word_at(text, start) + place for place in src.words(part)]
+    return places
+
+
+def _target_words(alternative: Alternative, tgt: Tokenizer) -> list[int]:
+    """For each id the place of its word in the whole translation."""
+    text, end = alternative.text, 0
+    places: list[int] = []
+    for part in alternative.parts or [alternative]:
+        start = text.index(part.text, end)
+        end = start + len(part.text)
+        said = tgt.words_said(part.hypothesis.ids, part.copied)
+        places += [_word_at(text, start) + place for place in said]
+    return places
+
+
+def _word_at(text: str, start: int) -> int:
+    """The place of the word that the character at `start` stands in, as spaces part words."""
+    return max(0, len(text[: start + 1].split()) - 1)

@@ -33,7 +33,8 @@ class AttentionMaps:
 def attention_maps(translator: Translator, translation: Translation) -> AttentionMaps:
     """The maps of the best translation, read once more by the model that made it.
 
-    Raises UserError if the engine gives no attention. The translation must not be blank.
+    Raises UserError if the engine gives no attention. The translation must be of one part, which
+    that of a blank sentence is not.
     """
     source = framed_source(translator, translation.source).ids
     best = translation.alternatives[0]

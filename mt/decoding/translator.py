@@ -8,10 +8,13 @@ from typing import Literal
 
 from mt.config import Config
 from mt.data.frame import FRAME, frame
-from mt.data.ragged import Ids
+from mt.decoding.alternative import Alternative
 from mt.decoding.engine import Engine, Hypothesis, Search
+from mt.decoding.parts import Part, joined
 from mt.errors import UserError
 from mt.text.cleaning import normalize
+from mt.text.sentences import fit, space_between
+from mt.text.sentences import sentences as split_sentences
 from mt.text.tokenizer import UNK_ID, Tokenizer
 from mt.text.words import repeats_itself
 
@@ -22,25 +25,15 @@ USUAL_LENGTH = 64  # source tokens; a batch of longer sentences holds fewer of t
 
 
 @dataclass
-class Alternative:
-    """One translation of a sentence, and how it came about."""
-
-    text: str
-    hypothesis: Hypothesis  # ids, log-probabilities, score, alignment
-    # Source words that stand in the text as they were, for want of a word in the vocabulary.
-    copied: list[str] = field(default_factory=list)
-    marked: int = 0  # places in the text where a mark stands for a word
-    repeated: bool = False  # it says the same again and again, and its source does not
-
-
-@dataclass
 class Translation:
     """What became of one sentence."""
 
     source: str
     unknown: list[str] = field(default_factory=list)  # source words that the model does not know
     source_tokens: int = 0
-    source_limit: int | None = None  # the source was longer, and only so many tokens were read
+    # Normalised, what the model read at once: more than one text where a source is over its limit,
+    # or where sentences are translated one by one; none if blank.
+    parts: list[str] = field(default_factory=list)
     alternatives: list[Alternative] = field(default_factory=list)  # the best first; none if blank
 
     @property
@@ -77,7 +70,9 @@ class Translation:
 class Translator:
     """Translates sentences in batches; each gets the same translation in any batch.
 
-    `search` is how the config says, unless it is given.
+    `search` is how the config says, unless it is given. A source that is over the model's limit is
+    translated in parts, which end where sentences do, if they may; with `paragraphs` every
+    sentence of every source is a part.
     """
 
     def __init__(
@@ -88,15 +83,18 @@ class Translator:
         config: Config,
         unknown: Unknown = "copy",
         search: Search | None = None,
+        paragraphs: bool = False,
     ) -> None:
         self.engine = engine
         self.src = src
         self.tgt = tgt
         self.unknown = unknown
+        self.paragraphs = paragraphs
         self.search = search or Search.of(config.decoding)
         self.search.check(tgt.vocab_size)
         self.source_limit = config.data.max_length - FRAME
         self.target_limit = config.data.max_length - FRAME
+        self._space = space_between(tgt.language)
 
     def translate(
         self, sentences: Sequence[str], batch_size: int = 64, prefix: str = ""
@@ -105,25 +103,58 @@ class Translator:
 
         Each begins with the words of `prefix`. Raises UserError if the model cannot say them.
         """
-        translations = [Translation(source=sentence) for sentence in sentences]
-        framed = [self._read(translation) for translation in translations]
-        begin = self._prefix(prefix)
-        for chosen in batches(list(map(len, framed)), batch_size):
-            found = self._search([framed[i] for i in chosen], begin)
-            for i, hypotheses in zip(chosen, found, strict=True):
-                source = translations[i].source
-                translations[i].alternatives = [self._write(source, h) for h in hypotheses]
-        return translations
+        return list(self.stream(sentences, batch_size, prefix))
 
-    def _read(self, translation: Translation) -> Ids:
-        """The framed ids of a source, noting what the model cannot see of it."""
+    def stream(
+        self, sentences: Sequence[str], batch_size: int = 64, prefix: str = ""
+    ) -> Iterator[Translation]:
+        """As `translate`, each as soon as it and those before it are done."""
+        begin = self._prefix(prefix)
+        translations = [Translation(source=sentence) for sentence in sentences]
+        read = [self._read(n, translation, begin) for n, translation in enumerate(translations)]
+        parts = [part for of_one in read for part in of_one]
+        missing = list(map(len, read))
+        given = 0
+        for chosen in batches([len(part.framed) for part in parts], batch_size):
+            self._search([parts[i] for i in chosen])
+            for i in chosen:
+                missing[parts[i].sentence] -= 1
+            while given < len(read) and not missing[given]:
+                yield self._finished(translations[given], read[given])
+                given += 1
+        yield from translations[given:]  # blank ones at the end
+
+    def _finished(self, translation: Translation, parts: Sequence[Part]) -> Translation:
+        if parts:
+            translation.alternatives = joined(parts, self._space, self.search)
+        return translation
+
+    def _read(self, number: int, translation: Translation, prefix: list[int]) -> list[Part]:
+        """The parts of a source, noting what the model does not know of it."""
         text = normalize(translation.source)
         ids = self.src.encode(text)
         translation.source_tokens = len(ids)
         translation.unknown = self.src.unknown(text)
-        if len(ids) > self.source_limit:
-            translation.source_limit = self.source_limit
-        return frame(ids[: self.source_limit])
+        parts: list[Part] = []
+        for piece in self._pieces(text, len(ids)):
+            own = ids if piece == text else self.src.encode(piece)
+            if len(own):
+                translation.parts.append(piece)
+            # A character of more tokens than the limit is all that can be longer than one turn.
+            for at in range(0, len(own), self.source_limit):
+                framed = frame(own[at : at + self.source_limit])
+                parts.append(Part(number, piece, framed, [] if parts else prefix))
+        return parts
+
+    def _pieces(self, text: str, tokens: int) -> list[str]:
+        if tokens <= self.source_limit and not self.paragraphs:
+            return [text]
+
+        def count(piece: str) -> int:
+            return len(self.src.encode(piece))
+
+        whole = split_sentences(text) if self.paragraphs else [text]
+        return [piece for sentence in whole for piece in fit(sentence, self.source_limit, count)]
 
     def _prefix(self, text: str) -> list[int]:
         text = normalize(text)
@@ -137,15 +168,21 @@ class Translator:
             raise UserError(f"the prefix has words that the model does not know: {words}")
         return ids
 
-    def _search(self, framed: list[Ids], prefix: list[int]) -> list[list[Hypothesis]]:
+    def _search(self, parts: Sequence[Part]) -> None:
+        """Gives each part its translations."""
         search = replace(
             self.search,
             banned=(*self.search.banned, *([UNK_ID] if self.unknown == "ban" else [])),
             align=self.search.align or (self.unknown == "copy" and self.tgt.kind == "word"),
         )
-        longest = [search.max_length(len(ids) - FRAME, self.target_limit) for ids in framed]
-        longest = [max(length, len(prefix)) for length in longest]
-        return self.engine.search(framed, longest, [prefix] * len(framed), search)
+        longest = [
+            max(search.max_length(len(part.framed) - FRAME, self.target_limit), len(part.prefix))
+            for part in parts
+        ]
+        framed, prefixes = [part.framed for part in parts], [part.prefix for part in parts]
+        found = self.engine.search(framed, longest, prefixes, search)
+        for part, hypotheses in zip(parts, found, strict=True):
+            part.alternatives = [self._write(part.text, h) for h in hypotheses]
 
     def _write(self, source: str, hypothesis: Hypothesis) -> Alternative:
         copied = []
@@ -160,11 +197,11 @@ class Translator:
     def _repeats(self, source: str, hypothesis: Hypothesis) -> bool:
         if not repeats_itself(hypothesis.ids):
             return False
-        return not repeats_itself(self.src.encode(normalize(source)))
+        return not repeats_itself(self.src.encode(source))
 
     def _copied(self, source: str, hypothesis: Hypothesis) -> list[str]:
         """For each unknown word of a translation, the source word that it looked at most."""
-        words = self.src.tokens(normalize(source))
+        words = self.src.tokens(source)
         places = zip(hypothesis.ids, hypothesis.alignment, strict=True)
         return [words[place - 1] for i, place in places if i == UNK_ID]
 

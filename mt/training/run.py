@@ -302,7 +302,7 @@ class Run:
             return
         self._drawn_at = step
         for i, translation in enumerate(translations, 1):
-            if not translation.alternatives:
+            if len(translation.parts) != 1:  # blank, or over the limit
                 continue
             picture = mean_picture(attention_maps(self.translator, translation))
             pixels = np.asarray(picture.image)

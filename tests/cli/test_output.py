@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mt.cli.notes import Notes
 from mt.cli.output import as_dict
-from mt.cli.translate import Notes
+from mt.decoding.alternative import Alternative
 from mt.decoding.engine import Hypothesis
-from mt.decoding.translator import Alternative, Translation
+from mt.decoding.translator import Translation
 from tests.cli.conftest import KNOWN, SENTENCES
 from tests.conftest import Result
 from tests.decoding.test_translator import make
@@ -123,6 +124,17 @@ def test_a_blank_sentence_has_no_attention(trained: Path, mt: Mt, blank: str) ->
     assert not Path("a.png").exists()
 
 
+def test_a_sentence_in_parts_has_no_attention(trained: Path, mt: Mt) -> None:
+    two = "Hello, world! Why (not)?"
+    result = mt("translate", "--paragraphs", "--attention", "a.png", two)
+    assert (result.status, result.out) == (2, "")
+    message = "was translated in 2 parts; give one of them alone, as: Hello, world!\n"
+    assert result.err == f"mt: --attention: the sentence {message}"
+    assert not Path("a.png").exists()
+    assert mt("translate", "--attention", "a.png", two).status == 0
+    assert mt("translate", "--attention", "a.png", "the cat " * 20).status == 2
+
+
 @pytest.mark.parametrize("engine", ["ctranslate2", "onnx"])
 def test_engines_without_attention_refuse_it_by_name(trained: Path, mt: Mt, engine: str) -> None:
     mt("export", "--format", engine)
@@ -212,3 +224,67 @@ def test_all_known_sentences_have_words_that_fit_their_alignments(trained: Path,
         pairs = one["alignment"]["words"]
         assert all(i < sources and j < targets for i, j in pairs)
         assert {j for _, j in pairs} == set(range(targets))
+
+
+def split(pairs: list[list[int]], src: int, tgt: int) -> tuple[list[list[int]], list[list[int]]]:
+    """The pairs of what is before these places, and those from them on, counted anew."""
+    before = [[i, j] for i, j in pairs if i < src and j < tgt]
+    after = [[i - src, j - tgt] for i, j in pairs if i >= src and j >= tgt]
+    assert len(before) + len(after) == len(pairs)
+    return before, after
+
+
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2", "onnx"])
+def test_a_line_in_parts_is_one_object(trained: Path, mt: Mt, engine: str) -> None:
+    """Its figures are those of its parts in a row."""
+    if engine != "torch":
+        assert mt("export", "--format", engine).status == 0
+    options = ["--engine", engine, "--json", "--paragraphs"]
+    if engine == "torch":
+        options += ["--beam-size", "3", "--n-best", "3"]
+    one, two = "Hello, world!", "Why (not)?"
+    both, first, second = objects(mt("translate", *options, f"{one} {two}", one, two))
+    assert (both["parts"], first["parts"]) == ([one, two], [one])
+    assert both["translation"] == f"{first['translation']} {second['translation']}"
+    assert len(both["alternatives"]) == 1
+    assert len(first["alternatives"]) == (3 if engine == "torch" else 1)
+    total = first["log_probability"] + second["log_probability"]
+    assert both["log_probability"] == pytest.approx(total, abs=1e-5)
+    gains = both["token_log_probabilities"]
+    assert sum(gains) == pytest.approx(total, abs=1e-5)
+    assert both["tokens"] == first["tokens"][:-1] + second["tokens"]
+    assert len(gains) == len(both["tokens"])
+    length = len(first["tokens"]) + len(second["tokens"])  # the EOS of each part counted
+    assert both["score"] * ((5 + length) / 6) ** 0.6 == pytest.approx(total, abs=1e-5)
+    assert both["source_tokens"] == first["source_tokens"] + second["source_tokens"]
+    tokens = len(first["source_tokens"]), len(first["tokens"]) - 1
+    words = len(one.split()), len(first["translation"].split())
+    for kind, place in (("tokens", tokens), ("words", words)):
+        parts = [first["alignment"][kind], second["alignment"][kind]]
+        assert all(parts)
+        assert list(split(both["alignment"][kind], *place)) == parts
+
+
+def test_columns_of_a_line_in_parts(trained: Path, mt: Mt) -> None:
+    text = "the cat sleeps today. ZEBRA, " * 12 + "x" * 30
+    (one,) = objects(mt("translate", "--json", text))
+    assert (one["source_too_long"], len(one["parts"])) == (True, 12 + 1)
+    assert set(one["unknown"]) == {"ZEBRA", "x" * 30}
+    pairs = " ".join(f"{i}-{j}" for i, j in one["alignment"]["words"])
+    result = mt("translate", "--scores", "--alignments", text)
+    assert result.out == f"{one['translation']}\t{one['score']:.4f}\t{pairs}\n"
+    assert len(one["source_tokens"]) == 12 * 7 + 1
+    places = one["alignment"]["words"]
+    assert {j for _, j in places} == set(range(len(one["translation"].split())))
+    assert max(i for i, _ in places) == len(text.split()) - 1
+
+
+def test_flags_of_a_line_are_those_of_any_part() -> None:
+    never_ends = make(likes={5: 1e3, 3: -1e6})
+    never_ends.paragraphs = True
+    (one,) = never_ends.translate(["the cat the cat the cat the cat. The dog."])
+    assert [part.repeated for part in one.alternatives[0].parts] == [False, True]
+    told = as_dict(one, never_ends)
+    assert (told["repeated"], told["cut"], told["source_too_long"]) == (True, True, False)
+    assert told["tokens"][-1] != "[EOS]"
+    assert len(told["token_log_probabilities"]) == len(told["tokens"])

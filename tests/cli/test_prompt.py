@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from mt.cli import prompt
+from mt.cli.report import start_logging
+from mt.decoding.translator import Translation, Translator
+from mt.errors import UserError
 from tests.cli.conftest import SENTENCES
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
@@ -27,6 +33,14 @@ def _own_terminal() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for what programs remember of their user."""
+    folder = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder
 
 
 class Terminal:
@@ -68,13 +82,15 @@ def test_it_answers_and_ends_with_ctrl_d_and_survives_odd_input(trained: Path, l
     terminal = Terminal(env={**os.environ, "LC_ALL": locale, "TERM": "dumb"})
     terminal.wait_for(b"> ")
     assert b"Ctrl-D" in terminal.seen
-    assert SENTENCES[CAT].encode() in terminal.type(CAT.encode() + b"\n")
+    said = terminal.type(CAT.encode() + b"\n")
+    assert SENTENCES[CAT].encode() in said
+    assert re.search(rb"\d\.\d\d s\r", said)
     terminal.type(b"\n")
     assert b"unknown to the model" in terminal.type(b"[EOS] [UNK] \xf0\x9f\x98\x80 42 --help\n")
     said = terminal.type(b"caff\xe8 x\n")
     if locale == "C":  # elsewhere the terminal's own line editor holds the odd byte back
         assert b"that was not UTF-8" in said
-    terminal.type(b"cat " * 300 + b"\n")
+    assert b"300 tokens, over the model's limit" in terminal.type(b"cat " * 300 + b"\n")
     assert SENTENCES[CAT].encode() in terminal.type(CAT.encode() + b"\n")
     assert terminal.end() == 0
 
@@ -104,3 +120,76 @@ def test_ctrl_c_at_the_prompt(trained: Path) -> None:
         assert terminal.process.returncode in (130, -signal.SIGINT)
         os.close(terminal.here)
     assert b"Traceback" not in Path("err.txt").read_bytes()
+
+
+UP = b"\x1b[A"
+
+
+def test_lines_of_earlier_times_come_back(trained: Path, state: Path) -> None:
+    pytest.importorskip("readline")
+    terminal = Terminal(env={**os.environ, "TERM": "vt100"})
+    terminal.wait_for(b"> ")
+    terminal.type(b"yes.\n")
+    terminal.type(CAT.encode() + b"\n")
+    assert terminal.end() == 0
+    assert (state / "mt" / "history").read_text().splitlines() == ["yes.", CAT]
+    terminal = Terminal(env={**os.environ, "TERM": "vt100"})
+    terminal.wait_for(b"> ")
+    said = terminal.type(UP + UP + b"\n")
+    assert "s\xec.".encode() in said
+    assert terminal.end() == 0
+
+
+def test_a_history_that_cannot_be_kept_is_done_without(trained: Path, state: Path) -> None:
+    (state / "mt").write_text("a file where the folder should be")
+    terminal = Terminal(env={**os.environ, "TERM": "dumb"})
+    terminal.wait_for(b"> ")
+    assert SENTENCES[CAT].encode() in terminal.type(CAT.encode() + b"\n")
+    assert terminal.end() == 0
+    assert b"istory" not in terminal.seen
+    assert b"Traceback" not in terminal.seen
+
+
+def test_where_the_history_is(monkeypatch: pytest.MonkeyPatch, state: Path) -> None:
+    assert prompt.history_file() == state / "mt" / "history"
+    for folder in ("", "not/absolute"):
+        monkeypatch.setenv("XDG_STATE_HOME", folder)
+        assert prompt.history_file() == Path.home() / ".local" / "state" / "mt" / "history"
+
+
+class Fussy:
+    """A translator whose engine fails with all but one sentence."""
+
+    source_limit = 22
+
+    def translate(self, sentences: list[str], prefix: str) -> list[Translation]:
+        if sentences == ["mistake"]:
+            raise UserError("that is your mistake")
+        if sentences == ["bug"]:
+            raise ValueError("that is ours")
+        return [Translation(sentences[0])]
+
+
+def test_errors_of_an_engine_do_not_end_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = iter(["mistake", "bug", "caff\udce8", "good"])
+
+    def line() -> str:
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    start_logging()
+    monkeypatch.setattr(prompt, "_line", line)
+    assert prompt.ask(cast("Translator", Fussy()), lambda one: f"said {one.source}", "") == 0
+    out, err = capsys.readouterr()
+    assert out == "said good\n"
+    said = err.splitlines()
+    assert said[1:4] == [
+        "mt: that is your mistake",
+        "mt: that could not be translated: ValueError: that is ours",
+        "that was not UTF-8",
+    ]
+    assert re.fullmatch(r"\d\.\d\d s", said[4])

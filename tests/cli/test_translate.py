@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import torch
 from mt.storage.checkpoint import read_part, read_state, write_checkpoint
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import EOS_ID, Tokenizer
+from tests.cli import processes
 from tests.cli.conftest import KNOWN, SENTENCES
 from tests.conftest import Result, mt_process
 
@@ -226,7 +228,114 @@ def test_too_long_a_line_is_named_with_its_length_and_the_limit(trained: Path, m
     result = mt("translate", "--input", "in.txt")
     lines = result.out.splitlines()
     assert (result.status, len(lines), lines[0], lines[2]) == (0, 3, CAT_IT, DOG_IT)
-    assert "line 2: 200 tokens, over the model's limit of 22; the rest was not" in result.err
+    assert result.err.startswith(
+        "line 2: 200 tokens, over the model's limit of 22; translated in 10 parts\n"
+    )
+    (part,) = mt("translate", "cat " * 20).out.splitlines()
+    assert lines[1] == " ".join([part] * 10)
+
+
+def test_paragraphs_are_translated_sentence_by_sentence(trained: Path, mt: Mt) -> None:
+    """Without, the model sees the whole line, and says something else."""
+    text = "Hello, world! Why (not)?"
+    assert mt("translate", "--paragraphs", text, "", "yes.") == Result(
+        0, "Ciao, mondo! Perché (no)?\n\nsì.\n", ""
+    )
+    long = " ".join([text] * 20)
+    result = mt("translate", "--paragraphs", long)
+    assert result.out == " ".join(["Ciao, mondo! Perché (no)?"] * 20) + "\n"
+    assert mt("translate", long).out == result.out
+    assert "translated in 40 parts" in result.err
+
+
+def test_line_for_line_on_anything(trained: Path, mt: Mt) -> None:
+    odd = [
+        "", " ", "word " * 10_000, "zzz yyy xxx", "\x01\x02\x7f", "\x00", "漢字かな交じり文" * 50,
+        "Привет, мир!", "مرحبا بالعالم", "สวัสดีชาวโลก" * 30, "42", "-Yes", "--help", "[EOS]",
+        "<unk>", "\ufeff", "\u2028", "\r", "a\rb", "…" * 200, "!" * 500, "x" * 5000,
+        "e\u0301" * 300, "&amp;" * 99, "😀👩\u200d👧" * 60, "\u200b", "\ufffd",
+        "a.b.c." * 100, CAT * 30,
+    ]  # fmt: skip
+    Path("in.txt").write_text("".join(f"{line}\n{CAT}\n" for line in odd), newline="\n")
+    result = mt("translate", "--input", "in.txt")
+    assert result.status == 0
+    lines = result.out.split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == 2 * len(odd)
+    assert lines[1::2] == [CAT_IT] * len(odd)
+    assert all(len(f"x{line}x".splitlines()) == 1 for line in lines)
+    assert "line 5: 10000 tokens, over the model's limit of 22; translated in 455 parts" in (
+        result.err
+    )
+
+
+def test_bytes_that_are_not_utf8_may_be_replaced(
+    trained: Path, mt: Mt, stdin: Callable[[bytes], None]
+) -> None:
+    content = f"{CAT}\n".encode() + b"caff\xe8\n\xed\xa0\xbd\n" + f"{DOG}\n".encode()
+    Path("in.txt").write_bytes(content)
+    result = mt("translate", "--input", "in.txt", "--errors", "replace", "--output", "out.txt")
+    assert result.status == 0
+    lines = Path("out.txt").read_text("utf-8").splitlines()
+    assert (lines[0], lines[3], len(lines)) == (CAT_IT, DOG_IT, 4)
+    assert "not UTF-8, what could not be read replaced: line 2, 3\n" in result.err
+    stdin(content)
+    assert mt("translate", "--errors", "replace").out.splitlines() == lines
+
+
+def test_a_sentence_of_the_command_line_that_is_not_utf8(trained: Path, mt: Mt) -> None:
+    result = mt("translate", "yes.", "caff\udce8")
+    assert result.status == 2
+    assert result.err.startswith("mt: the sentences given, line 2: not UTF-8 (byte 5 of the line)")
+    result = mt("translate", "yes.", "caff\udce8", "--errors", "replace")
+    assert (result.status, len(result.out.splitlines())) == (0, 2)
+
+
+def test_standard_input_may_be_closed(
+    trained: Path, mt: Mt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    result = mt("translate")
+    assert result == Result(2, "", "mt: standard input is closed; give sentences or --input FILE\n")
+
+
+def test_an_untrained_model_ends_soon_and_says_that_it_was_cut(trained: Path, mt: Mt) -> None:
+    def forget(model: dict[str, torch.Tensor]) -> None:
+        generator = torch.Generator().manual_seed(1)
+        for tensor in model.values():
+            tensor.copy_(torch.randn(tensor.shape, generator=generator) * 0.1)
+        model["projection.bias"][EOS_ID] = -9.0
+
+    change_weights(Path("weights/toy"), forget)
+    result = mt("translate", CAT)
+    assert (result.status, len(result.out.splitlines())) == (0, 1)
+    assert len(result.out.split()) <= 22
+    assert "cut at the longest allowed length, without an end: line 1" in result.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_quietly_and_leaves_no_file(trained: Path, number: int) -> None:
+    Path("big.txt").write_text(f"{CAT}\n" * 300_000)
+    process = processes.start(
+        "translate", "--input", "big.txt", "--output", "big.it", folder=trained
+    )
+    processes.until(lambda: [p for p in trained.glob(".big*") if p.stat().st_size], process)
+    assert process.pid
+    os.kill(process.pid, number)
+    assert processes.ended(process) == (130 if number == signal.SIGINT else -number)
+    assert Path("err.txt").read_text().strip() == ""
+    assert not Path("big.it").exists()
+
+
+def test_a_beam_is_not_shorter_than_greedy_search(trained: Path, mt: Mt) -> None:
+    Path("in.txt").write_text("".join(f"{source}\n" for source in list(SENTENCES)[:50]))
+    greedy, beam = (
+        mt("translate", "--input", "in.txt", "--beam-size", size).out.splitlines()
+        for size in ("1", "5")
+    )
+    assert len(greedy) == len(beam) == 50
+    assert all(beam)
+    assert len(" ".join(beam).split()) >= 0.8 * len(" ".join(greedy).split())
 
 
 def test_many_notes_are_counted_not_listed(trained: Path, mt: Mt) -> None:

@@ -139,7 +139,7 @@ def test_attention_is_of_every_layer_and_head_and_points_where_the_search_looked
 ) -> None:
     made = translator_of(random_model(tmp_path / "model", shape))
     made.search = Search(align=True)
-    translations = made.translate([s for s, _ in toy_pairs(5)] + ["the " * 60])
+    translations = made.translate([s for s, _ in toy_pairs(5)] + ["the " * made.source_limit])
     for translation in translations:
         maps = attention_maps(made, translation)
         hypothesis = translation.alternatives[0].hypothesis

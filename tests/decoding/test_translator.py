@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,12 +98,104 @@ def test_blank_gives_blank_and_nothing_gives_nothing() -> None:
     assert [bool(t.text) for t in mixed] == [True, False, True]
 
 
-def test_a_source_that_is_too_long_is_noted_with_both_numbers() -> None:
+def test_a_source_that_is_too_long_is_translated_in_parts() -> None:
     translator = make()
     long, short = translator.translate(["cat " * 200, "cat " * 22])
-    assert (long.source_tokens, long.source_limit) == (200, 22)
-    assert (short.source_tokens, short.source_limit) == (22, None)
-    assert long.text == short.text  # what is read of it is its beginning
+    assert long.source_tokens == 200
+    assert long.parts == [" ".join(["cat"] * 20)] * 10
+    assert (short.source_tokens, len(short.parts)) == (22, 1)
+    (part,) = translator.translate([" ".join(["cat"] * 20)])
+    assert long.text == " ".join([part.text] * 10)
+
+
+LONG = ("the cat sleeps today. " * 3 + "the dog sings well, " * 8 + "a child, XYZ! ") * 2
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_parts_together_are_as_one_sentence(beam: int) -> None:
+    """What is told of the whole is what is told of its parts."""
+    translator = make(decoding__beam_size=beam)
+    translator.search = replace(translator.search, align=True, n_best=beam)
+    whole, *parts = translator.translate([LONG, *translator.translate([LONG])[0].parts])
+    assert len(parts) > 4
+    assert " ".join(whole.parts) == LONG.strip()
+    assert whole.source_tokens == sum(part.source_tokens for part in parts)
+    assert whole.unknown == [word for part in parts for word in part.unknown]
+    assert whole.log_probability == pytest.approx(sum(p.log_probability for p in parts), abs=1e-3)
+    (alternative,) = whole.alternatives  # which parts a second one should differ in is not defined
+    assert all(len(part.alternatives) == beam for part in parts)
+    found = [part.alternatives[0] for part in parts]
+    assert alternative.text == " ".join(one.text for one in found if one.text)
+    assert (alternative.repeated, alternative.marked) == (
+        any(one.repeated for one in found), sum(one.marked for one in found)
+    )  # fmt: skip
+    hypothesis = alternative.hypothesis
+    assert hypothesis.ids == [i for one in found for i in one.hypothesis.ids]
+    assert hypothesis.cut == any(one.hypothesis.cut for one in found)
+    gains = hypothesis.token_log_probabilities
+    assert sum(gains) == pytest.approx(hypothesis.log_probability, abs=1e-3)
+    assert len(gains) == len(hypothesis.ids) + (not hypothesis.cut)
+    length = len(hypothesis.ids) + len(found)
+    assert hypothesis.score * translator.search.penalty(length) == pytest.approx(
+        hypothesis.log_probability
+    )
+    assert len(hypothesis.alignment) == len(hypothesis.ids)
+    places, before = [], 0
+    for one, part in zip(found, parts, strict=True):
+        places += [before + place for place in one.hypothesis.alignment]
+        before += part.source_tokens
+    assert hypothesis.alignment == places
+
+
+def test_paragraphs_are_translated_sentence_by_sentence() -> None:
+    one = "the cat sleeps today."
+    two = "The dog sings!"
+    translator = make()
+    translator.paragraphs = True
+    both, blank, alone = translator.translate([f"{one} {two}", " ", one])
+    assert both.parts == [one, two]
+    assert (blank.text, blank.parts) == ("", [])
+    texts = [t.text for t in make().translate([one, two])]
+    assert (both.text, alone.text) == (" ".join(texts), texts[0])
+
+
+def test_a_prefix_begins_the_first_part_alone() -> None:
+    translator = make()
+    (translation,) = translator.translate(["cat " * 44], prefix="il gatto")
+    first, second = (p.text for p in translator.translate(["cat " * 22], prefix="il gatto")
+                     + translator.translate(["cat " * 22]))  # fmt: skip
+    assert translation.text == f"{first} {second}"
+
+
+def test_what_is_done_is_given_before_all_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of the input; the longest sentence comes last in the search."""
+    translator = make()
+    searched: list[int] = []
+    search = translator._search
+    monkeypatch.setattr(
+        translator,
+        "_search",
+        lambda parts: (searched.extend(p.sentence for p in parts), search(parts)),
+    )
+    stream = translator.stream(["", "the cat", "the dog", "a", "the cat sleeps here", ""], 1)
+    seen = [(next(stream).source, sorted(searched)) for _ in range(6)]
+    assert seen == [
+        ("", [3]), ("the cat", [1, 3]), ("the dog", [1, 2, 3]), ("a", [1, 2, 3]),
+        ("the cat sleeps here", [1, 2, 3, 4]), ("", [1, 2, 3, 4]),
+    ]  # fmt: skip
+
+
+def test_a_character_of_more_tokens_than_the_limit_is_read_too() -> None:
+    """Three bytes to a model that reads one token at once; the text of no word is lost."""
+    shared = {"tokenizer": {"kind": "bpe", "vocab_size": 300, "min_frequency": 1}}
+    chosen = config_from_dict({**toy_config(data__max_length=3), **shared}, "test")
+    src, tgt = tokenizers(chosen)
+    model = build_model(chosen.model, src.vocab_size, tgt.vocab_size)
+    (translation,) = Translator(TorchEngine(model.eval(), CPU), src, tgt, chosen).translate(
+        ["漢 a"]
+    )
+    assert translation.source_tokens > 3
+    assert "".join(dict.fromkeys(translation.parts)) == "漢a"
 
 
 @pytest.mark.parametrize("tokens", [1, 3, 10, 22])
@@ -152,7 +245,8 @@ def test_unknown_words_are_listed_as_they_were_written() -> None:
 def test_a_typed_control_word_is_no_control_token(word: str) -> None:
     translator = make()
     (translation,) = translator.translate([f"the {word} cat"])
-    framed = translator._read(translation).tolist()
+    (part,) = translator._read(0, translation, [])
+    framed = part.framed.tolist()
     assert framed[0] == SOS_ID
     assert framed[-1] == EOS_ID
     assert not {SOS_ID, EOS_ID, PAD_ID} & set(framed[1:-1])
