@@ -6,7 +6,7 @@ What the settings are is in `mt.config`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,9 @@ def _validate(data: dict[str, Any], places: dict[str, str], where: str) -> Confi
             config = Config.model_validate(remaining)
         except ValidationError as error:
             new = {_dotted(_real_path(e["loc"])): _explain(e) for e in error.errors()}
-            if not new.keys() - found.keys():
+            # A section that is none was taken out: what it lacks now is no further mistake.
+            new = {k: v for k, v in new.items() if k not in found and not _within(k, found)}
+            if not new:
                 break
             found.update(new)
             remaining = _without(remaining, found)
@@ -96,6 +98,10 @@ def _validate(data: dict[str, Any], places: dict[str, str], where: str) -> Confi
         raise UserError(_report(found, places, where))
     assert config is not None
     return config
+
+
+def _within(key: str, sections: Iterable[str]) -> bool:
+    return any(key.startswith(f"{section}.") for section in sections)
 
 
 def _report(found: dict[str, str], places: dict[str, str], where: str) -> str:

@@ -472,3 +472,12 @@ def test_any_text_gives_a_config_or_a_message(text: str) -> None:
 def test_the_resolved_config_is_plain_yaml() -> None:
     config = config_from_dict(CHANGED, "test")
     assert yaml.safe_load(dump_config(config)) == config.model_dump()
+
+
+def test_what_a_section_that_is_none_lacks_is_no_further_mistake(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("name: a\ndata: 7\n", "utf-8")
+    with pytest.raises(UserError) as error:
+        load_config(tmp_path / "a.yaml")
+    said = "line 2: data (7): expected a section of `key: value` lines"
+    assert str(error.value).endswith(said)
+    assert "missing" not in str(error.value)

@@ -40,6 +40,7 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Scores; 0 when there is a score."""
+    from mt.errors import UserError
     from mt.evaluation.scores import score
 
     _check(arguments)
@@ -47,7 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
         from mt.cli.lines import read_lines
 
         hypotheses = read_lines(Path(arguments.hyp))
-        scores = score(hypotheses, read_lines(Path(arguments.ref)))
+        references = read_lines(Path(arguments.ref))
+        if len(hypotheses) != len(references):
+            raise UserError(
+                f"{Path(arguments.hyp).name} has {len(hypotheses):,} lines, "
+                f"{Path(arguments.ref).name} has {len(references):,}: they must be line for line"
+            )
+        scores = score(hypotheses, references)
         _show(f"{arguments.hyp}, {len(hypotheses):,} sentences", scores)
         return 0
     return _evaluate_model(arguments)

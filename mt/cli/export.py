@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     test_set = held_out(folder, folder.read_config(), "valid") if arguments.check else None
     output = Path(arguments.output) if arguments.output else None
     exported = export(folder, arguments.format, output, arguments.quantization)
-    log.info("exported to %s", exported.path)
+    log.info("exported to %s, as %s", exported.path, arguments.quantization)
     if test_set:
         _compare(arguments, folder, exported, test_set)
     return 0

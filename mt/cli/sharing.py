@@ -90,10 +90,14 @@ def _has_gpu(engine: str) -> bool:
 
 def check_can_share(arguments: argparse.Namespace) -> None:
     """Raises UserError unless there is a file to share out, and one to write."""
-    if not arguments.input or not arguments.output or not Path(arguments.input).is_file():
+    if arguments.input in (None, "-") or not arguments.output:
         raise UserError(
             "several processes share out a file: give --input FILE and --output FILE, or start one"
         )
+    source = Path(arguments.input)
+    if not source.is_file():
+        why = "is no file that could be shared out" if source.exists() else "is not there"
+        raise UserError(f"--input {source.absolute()} {why}")
 
 
 def fingerprint(arguments: argparse.Namespace, model: Path, checkpoint: Path | None) -> str:

@@ -277,9 +277,10 @@ def _say_ended(training: Run) -> None:
     trainer, progress = training.trainer, training.trainer.progress
     if progress.step < trainer.total_steps:
         log.info(
-            "stopped early after step %s: no better valid %s in %s validations "
+            "stopped early after step %s: no better valid %s%s in %s validations "
             "(training.early_stopping.patience)",
-            f"{progress.step:,}", watched_metric(training.config), progress.stale,
+            f"{progress.step:,}", watched_metric(training.config), _by(training.config),
+            progress.stale,
         )  # fmt: skip
     else:
         log.info("ended after step %s: %s", f"{progress.step:,}", _limit(trainer))
@@ -291,6 +292,12 @@ def _say_ended(training: Run) -> None:
     log.info("%s", _costs(trainer.costs))
     path = training.folder.path
     log.info("done: %s steps; now: mt translate --model %s", f"{progress.step:,}", path)
+
+
+def _by(config: Config) -> str:
+    stopping = config.training.early_stopping
+    least = stopping.min_delta if stopping else 0.0
+    return f" by more than {least:g} (min_delta)" if least else ""
 
 
 def _costs(costs: dict[str, float]) -> str:

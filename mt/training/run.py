@@ -92,6 +92,7 @@ class Run:
         self.data: TrainingData = load_training_data(config, known, world)
         check_same_everywhere(world, config, self.data)
         check_memory(config, self.data, self.device)
+        check_budget(config, self.data)
         check_average(config, self.data)
         self.saver = Saver(self.folder, config.training.keep, watched_metric(config))
         self.lock: FolderLock | None = None
@@ -378,6 +379,17 @@ def move_aside(name: str) -> list[Path]:
         again += 1
         stamp = f"{stamp[:15]}-{again}"
     return [folder.rename(folder.with_name(f"{name}.{stamp}")) for folder in there]
+
+
+def check_budget(config: Config, data: TrainingData) -> None:
+    """Raises UserError if the longest training pair is more than a batch may hold."""
+    budget, longest = config.training.batch_tokens, int(data.train.lengths.max())
+    if budget is not None and longest > budget:
+        raise UserError(
+            f"training.batch_tokens ({budget}) is smaller than the longest training pair "
+            f"({longest} tokens a side): raise it to {longest} or more, or lower data.max_length "
+            f"({config.data.max_length}), which leaves longer pairs out"
+        )
 
 
 def check_memory(config: Config, data: TrainingData, device: torch.device) -> None:

@@ -107,7 +107,7 @@ def test_counts_that_differ_are_refused_with_both(trained: Path, mt: Mt) -> None
     one, two = write_lines("h.txt", ["il gatto"]), write_lines("r.txt", ["il gatto", "il cane"])
     result = mt("evaluate", "--hyp", one, "--ref", two)
     assert (result.status, result.out) == (2, "")
-    assert "1 translations against 2 references" in result.err
+    assert "h.txt has 1 lines, r.txt has 2: they must be line for line" in result.err
     result = mt("evaluate", "--src", one, "--ref", two)
     assert (result.status, result.out) == (2, "")
     assert "h.txt has 1 lines, r.txt has 2: they must be line for line" in result.err

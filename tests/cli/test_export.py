@@ -38,7 +38,7 @@ def test_the_export_of_a_model_translates_as_the_model_does(
 ) -> None:
     result = mt("export", "--format", engine, "--model", "toy")
     assert (result.status, result.out) == (0, "")
-    assert result.err == f"exported to weights/toy/{engine}\n"
+    assert result.err == f"exported to weights/toy/{engine}, as float32\n"
     expected = SENTENCES[SENTENCE] + "\n"
     assert translate(mt, "--model", "toy") == expected
     assert translate(mt, "--model", "toy", "--engine", engine) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -169,3 +170,21 @@ def test_debugging_shows_where(here: Path) -> None:
     assert b"Traceback" in ended.stderr
     assert b"no such config file" in ended.stderr
     assert time.monotonic() - start < 60
+
+
+def test_ctrl_c_before_the_command_is_there_leaves_no_trace(here: Path) -> None:
+    """Imports take a while, and a person may think better of it meanwhile."""
+    slow = here / "slow"
+    slow.mkdir()
+    content = "import time\nprint('importing', flush=True)\ntime.sleep(60)\n"
+    (slow / "argparse.py").write_text(content, "utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mt", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env={**os.environ, "PYTHONPATH": f"{slow}{os.pathsep}{ROOT}"},
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert err == ""

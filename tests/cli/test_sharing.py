@@ -270,8 +270,7 @@ def test_text_that_is_not_utf8_is_named_with_its_line(trained: Path, process: Ru
     "arguments",
     [
         ["a sentence"], [], ["--input", "in.txt"], ["--input", "-", "--output", "out.txt"],
-        ["--input", "weights", "--output", "out.txt"], ["--output", "out.txt"],
-        ["--input", "nope", "--output", "out.txt"],
+        ["--output", "out.txt"],
     ],
 )  # fmt: skip
 def test_several_processes_need_a_file_to_read_and_one_to_write(
@@ -286,6 +285,17 @@ def test_several_processes_need_a_file_to_read_and_one_to_write(
         "mt: several processes share out a file: give --input FILE and --output FILE, or start "
         "one\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("nope", "is not there"), ("weights", "is no file that could be shared out")]
+)
+def test_what_cannot_be_shared_out_is_named(
+    trained: Path, mt: Mt, monkeypatch: pytest.MonkeyPatch, name: str, why: str
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    result = mt("translate", "--input", name, "--output", "out.txt")
+    assert result == Result(2, "", f"mt: --input {Path(name).absolute()} {why}\n")
 
 
 def test_the_input_is_not_overwritten_by_many_either(

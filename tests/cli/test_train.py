@@ -351,8 +351,13 @@ def test_the_same_command_again_has_nothing_to_do_and_touches_nothing(corpus: Pa
             r"stopped early after step \d+: no better valid loss in 2 validations "
             r"\(training.early_stopping.patience\)",
         ),
+        (
+            {"training__early_stopping": {"metric": "loss", "patience": 2, "min_delta": 9.0}},
+            r"stopped early after step 3: no better valid loss by more than 9 \(min_delta\) in 2 "
+            r"validations \(training.early_stopping.patience\)",
+        ),
     ],
-    ids=["max_steps", "epochs", "early"],
+    ids=["max_steps", "epochs", "early", "min_delta"],
 )  # fmt: skip
 def test_it_says_why_it_ended_what_was_best_and_where_that_is(
     corpus: Path, mt: Mt, changes: dict[str, Any], why: str
@@ -620,3 +625,14 @@ def test_with_a_network_that_answers_nothing_it_says_so_in_good_time(
     assert "Helsinki-NLP/opus_books" in said
     assert len(said.splitlines()) == 1
     assert list(here.iterdir()) == []
+
+
+def test_a_budget_smaller_than_the_longest_pair_is_refused(corpus: Path, mt: Mt) -> None:
+    result = train(mt, training__batch_size=None, training__batch_tokens=4)
+    assert result.status == 2
+    assert re.search(
+        r"training\.batch_tokens \(4\) is smaller than the longest training pair \(\d+ tokens a "
+        r"side\): raise it to \d+ or more, or lower data\.max_length \(\d+\)",
+        result.err,
+    )
+    assert not Path("weights").exists()
