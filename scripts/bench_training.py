@@ -121,7 +121,7 @@ def run_joeynmt(arguments: argparse.Namespace, tokens: int) -> tuple[float, floa
         config["model_dir"] = f"{folder}/model"
         (Path(folder) / "bench.yaml").write_text(yaml.safe_dump(config), "utf-8")
         command = [python, "-m", "joeynmt", "train", f"{folder}/bench.yaml", "--skip-test"]
-        _, peak = run(command, Path(file).parent)
+        _, peak = run(command, Path(file).parent, quiet=True)
         log = (Path(folder) / "model" / "train.log").read_text("utf-8")
     rates = [float(rate) for rate in re.findall(r"Tokens per Sec:\s+([\d.]+)", log)]
     if len(rates) < 2:
@@ -129,10 +129,11 @@ def run_joeynmt(arguments: argparse.Namespace, tokens: int) -> tuple[float, floa
     return statistics.median(rates[1:]), peak
 
 
-def run(command: list[str], folder: Path | None = None) -> tuple[str, float]:
+def run(command: list[str], folder: Path | None = None, quiet: bool = False) -> tuple[str, float]:
     """What a command prints, and its peak resident memory in MiB."""
     with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, stdout=out, cwd=folder)
+        err = subprocess.DEVNULL if quiet else None
+        process = subprocess.Popen(command, stdout=out, stderr=err, cwd=folder)
         _, status, usage = os.wait4(process.pid, 0)
         out.seek(0)
         if status:
