@@ -110,11 +110,16 @@ def _rows(count: int) -> str:
 
 
 def _bad(tally: Tally) -> str:
-    places = [f"{Path(e['file']).name} row {e['row']}, {e['text'][:60]}" for e in tally.examples]
+    places = [f"{_short(e['file'])} row {e['row']}, {e['text'][:60]}" for e in tally.examples]
     return "; ".join(places) + ("; ..." if tally.count > len(places) else "")
 
 
 def _first(tally: Tally) -> str:
-    places = [f"{Path(e['file']).name} row {e['row']}" for e in tally.examples]
+    places = [f"{_short(e['file'])} row {e['row']}" for e in tally.examples]
     more = ", ..." if tally.count > len(places) else ""
     return ", ".join(places) + more
+
+
+def _short(file: str) -> str:
+    """A file without its folder; of two that are read side by side, both."""
+    return " + ".join(Path(path).name for path in file.split(" + "))

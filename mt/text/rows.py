@@ -47,8 +47,10 @@ class Columns(NamedTuple):
     def names(self) -> tuple[str, str]:
         return self.src_column or self.src, self.tgt_column or self.tgt
 
-    @property
-    def wanted(self) -> str:
-        """The columns in words, for messages."""
-        found = " and ".join(self.names)
-        return f"{found} (and {self.group}, of data.group_by)" if self.group else found
+    def missing_from(self, found: Sequence[str]) -> str:
+        """The columns that are not among `found`, in words."""
+        missing = [name for name in self.names if name not in found]
+        if self.group is not None and self.group not in found:
+            missing.append(f"{self.group} (of data.group_by)")
+        missing = missing or [*self.names]  # there, but not where they are looked for
+        return f"column{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"

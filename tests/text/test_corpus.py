@@ -191,6 +191,13 @@ def test_rows_are_mended_and_counted(tmp_path: Path) -> None:
     assert any("1 row, entities" in line for line in found.report.lines())
 
 
+def test_a_row_of_two_files_is_named_by_both(tmp_path: Path) -> None:
+    (tmp_path / "a.en").write_text("one\ntwo &amp; three\n", "utf-8")
+    (tmp_path / "a.it").write_text("uno\ndue e tre\n", "utf-8")
+    lines = load(source=str(tmp_path / "a"), valid_size=0).report.lines()
+    assert any("1 row, entities: a.en + a.it row 2" in line for line in lines)
+
+
 def test_references_are_the_untouched_text(tmp_path: Path) -> None:
     raw = [("one  cat", "un  gatto &egrave;\u00a0qui"), ("two dogs", "due cani")]
     path = jsonl(tmp_path / "v.jsonl", raw)
@@ -386,7 +393,7 @@ def test_sources_that_cannot_be_had(
 
 
 def test_wrong_columns_of_a_saved_data_set(tmp_path: Path) -> None:
-    assert "no columns en and fr; found: id, en, it" in refused(source=as_saved(tmp_path), tgt="fr")
+    assert "no column fr; found: id, en, it" in refused(source=as_saved(tmp_path), tgt="fr")
 
 
 def test_given_file_without_pairs(tmp_path: Path) -> None:

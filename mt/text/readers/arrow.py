@@ -79,6 +79,6 @@ def _names(schema: pa.Schema) -> list[str]:
 def wrong_columns(where: str, columns: Columns, found: list[str]) -> UserError:
     """What is said when the columns that the config asks for are not there."""
     return UserError(
-        f"{where}: no columns {columns.wanted}; found: {', '.join(found) or 'none'}. "
+        f"{where}: no {columns.missing_from(found)}; found: {', '.join(found) or 'none'}. "
         "Set data.src and data.tgt, or data.src_column and data.tgt_column, to names found"
     )

@@ -138,7 +138,8 @@ def _name_choices(columns: Columns) -> list[tuple[str, str]]:
 
 def _layout(path: Path, names: list[str], wanted: tuple[str, str], columns: Columns) -> Layout:
     if columns.group and columns.group not in names:
-        raise wrong_columns(str(path.absolute()), columns, names)
+        chosen = columns._replace(src_column=wanted[0], tgt_column=wanted[1])
+        raise wrong_columns(str(path.absolute()), chosen, names)
     group = names.index(columns.group) if columns.group else None
     return Layout(len(names), names.index(wanted[0]), names.index(wanted[1]), group)
 

@@ -38,7 +38,7 @@ def read_tmx(path: Path, columns: Columns) -> Batches:
                 batch, first = _empty(), number + 1
     if languages and not complete:
         raise UserError(
-            f"{path.absolute()}: no unit has both {columns.wanted}; languages found: "
+            f"{path.absolute()}: no unit has both {' and '.join(columns.names)}; languages found: "
             f"{', '.join(sorted(languages))}. Set data.src and data.tgt to two of them"
         )
     yield _numbered(batch, first)
