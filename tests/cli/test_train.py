@@ -352,7 +352,8 @@ def test_the_same_command_again_has_nothing_to_do_and_touches_nothing(corpus: Pa
             r"\(training.early_stopping.patience\)",
         ),
         (
-            {"training__early_stopping": {"metric": "loss", "patience": 2, "min_delta": 9.0}},
+            {"training__max_steps": 9,
+             "training__early_stopping": {"metric": "loss", "patience": 2, "min_delta": 9.0}},
             r"stopped early after step 3: no better valid loss by more than 9 \(min_delta\) in 2 "
             r"validations \(training.early_stopping.patience\)",
         ),
