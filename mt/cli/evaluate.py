@@ -69,12 +69,15 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate_model(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
     from mt.cli.notes import Notes
+    from mt.cli.report import log
     from mt.evaluation.evaluate import write_results
     from mt.evaluation.scores import score
     from mt.progress import track
 
-    _, folder = find_engine(arguments)
+    engine, folder = find_engine(arguments)
     config = folder.read_config()
     test_set = _test_set(arguments, folder, config)
     translator = load_translator(arguments)
@@ -88,11 +91,13 @@ def _evaluate_model(arguments: argparse.Namespace) -> int:
     hypotheses = [translation.text for translation in translations]
     scores = score(hypotheses, test_set.references)
     output = Path(arguments.output or folder.path / "evaluation" / test_set.name)
-    write_results(output, test_set, hypotheses, scores, (config.data.src, config.data.tgt))
+    how = {"engine": engine, "unknown": arguments.unknown, "search": asdict(translator.search)}
+    write_results(output, test_set, hypotheses, scores, (config.data.src, config.data.tgt), how)
     _show(f"{folder.path}, {test_set.name}, {len(hypotheses):,} sentences", scores)
     notes = Notes(translator.source_limit)
     notes.take(translations)
     notes.say()
+    log.info("src, ref, hyp and scores.json are in %s", output)
     return 0
 
 

@@ -78,8 +78,9 @@ def write_results(
     hypotheses: Sequence[str],
     scores: Mapping[str, Score],
     languages: tuple[str, str],
+    how: Mapping[str, Any],
 ) -> None:
-    """Writes src, ref and hyp, a sentence a line, and scores.json.
+    """Writes src, ref and hyp, a sentence a line, and scores.json, with `how` it was translated.
 
     The `sacrebleu` command gives the same scores on these files.
     """
@@ -96,5 +97,6 @@ def write_results(
         "test_set": test_set.name,
         "sentences": len(hypotheses),
         **{name: asdict(score) for name, score in scores.items()},
+        **how,
     }
     atomic.write_text(folder / "scores.json", json.dumps(content, indent=2) + "\n")

@@ -42,8 +42,10 @@ def test_the_test_split_of_the_model(trained: Path, mt: Mt) -> None:
     assert what == f"weights/toy, test, {len(TEST)} sentences"
     found = re.fullmatch(BLEU, bleu), re.fullmatch(CHRF, chrf)
     assert [match and match[1] for match in found] == ["100.00", "100.00"]
-    assert result.err == ""
+    assert result.err == "src, ref, hyp and scores.json are in weights/toy/evaluation/test\n"
     folder = Path("weights/toy/evaluation/test")
+    how = json.loads((folder / "scores.json").read_text())
+    assert (how["engine"], how["unknown"], how["search"]["beam_size"]) == ("torch", "copy", 1)
     assert sorted(p.name for p in folder.iterdir()) == ["hyp.it", "ref.it", "scores.json", "src.en"]
     # The rows of a split may be in another order than those of its file.
     rows = zip(*(sorted((folder / n).read_text().splitlines()) for n in ("src.en", "ref.it")),

@@ -85,13 +85,16 @@ def test_results_are_written_line_for_line(tmp_path: Path) -> None:
     test_set = TestSet("mine", ["a", "", "c\r\nd"], ["è\u2028", "x\ny", "z"])
     hypotheses = ["è", "x y", ""]
     scores = score(hypotheses, test_set.references)
-    write_results(tmp_path / "new", test_set, hypotheses, scores, ("en", "it"))
+    write_results(
+        tmp_path / "new", test_set, hypotheses, scores, ("en", "it"), {"search": {"beam_size": 4}}
+    )
     written = {p.name: p.read_bytes().decode() for p in (tmp_path / "new").iterdir()}
     content = json.loads(written.pop("scores.json"))
     assert written == {
         "src.en": "a\n\nc d\n", "ref.it": "è\u2028\nx y\nz\n", "hyp.it": "è\nx y\n\n",
     }  # fmt: skip
     assert (content["test_set"], content["sentences"]) == ("mine", 3)
+    assert content["search"] == {"beam_size": 4}
     assert content["bleu"]["value"] == scores["bleu"].value
     assert content["chrf"]["signature"] == scores["chrf"].signature
 
