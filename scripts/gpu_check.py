@@ -307,7 +307,7 @@ def compile_model(model: Any, backend: str) -> None:
 def gradients(trainer: Any, batch: Any) -> tuple[dict[str, Any], int]:
     """Those of one batch, on the CPU, and how often it was cut because memory did not suffice."""
     from mt.distributed import ALONE
-    from mt.training.trainer import backward_in_memory
+    from mt.training.step import backward_in_memory
 
     cuts: list[str] = []
     listener = logging.Handler(logging.WARNING)

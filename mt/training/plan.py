@@ -12,7 +12,8 @@ from mt.data.plan import largest_batch
 from mt.model.build import count_parameters
 from mt.training.inspection import inspect
 from mt.training.run import Run
-from mt.training.trainer import Trainer, backward_in_memory
+from mt.training.step import backward_in_memory
+from mt.training.trainer import Trainer
 
 
 def describe(run: Run) -> Iterator[str]:

@@ -5,7 +5,6 @@ From the command to `backward()` one passes the command, `Trainer.fit` and `trai
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,25 +13,24 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from mt.config import Config, parse_interval
-from mt.data.batch import Batch, halves
+from mt.data.batch import Batch
 from mt.data.dataset import BilingualDataset
 from mt.data.plan import BatchPlan, BatchSize, plan_batches
 from mt.distributed import ALONE, World
-from mt.errors import RunError, UserError, is_out_of_memory
+from mt.errors import RunError, UserError
 from mt.evaluation.validation import validation_loss
 from mt.model.interface import TranslationModel
-from mt.model.loss import projected_cross_entropy
 from mt.training.ahead import Ahead
 from mt.training.averaging import MovingAverage, Weights, swapped_in
 from mt.training.clock import Clock, peak_memory
 from mt.training.metrics import MetricsLog
-from mt.training.optimizer import build_optimizer, set_learning_rate
+from mt.training.optimizer import build_optimizer
 from mt.training.saving import Saver
 from mt.training.schedule import learning_rate
 from mt.training.spikes import Spikes
+from mt.training.step import StepResult, train_step
 
 log = logging.getLogger("mt")
 SKIPS_IN_A_ROW = 3  # updates that are not finite before the run is given up
@@ -70,20 +68,6 @@ class NotFiniteError(RunError):
     def __init__(self, message: str, rows: list[int]) -> None:
         super().__init__(message)
         self.rows = rows
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """What one update did."""
-
-    loss: float  # sum of plain cross-entropy over the step's tokens, nats
-    tokens: int
-    grad_norm: float
-
-    @property
-    def finite(self) -> bool:
-        """Whether the update could be made."""
-        return math.isfinite(self.loss) and math.isfinite(self.grad_norm)
 
 
 Scored = tuple[dict[str, float], list[dict[str, str]]]  # scores, and sample rows
@@ -399,95 +383,6 @@ class Trainer:
         self._saved_step = self.progress.step
 
 
-def train_step(
-    model: TranslationModel,
-    optimizer: torch.optim.Optimizer,
-    batches: Sequence[Batch],
-    *,
-    lr: float,
-    label_smoothing: float,
-    clip_norm: float | None,
-    dtype: torch.dtype,
-    seed: tuple[int, int],
-    world: World = ALONE,
-) -> StepResult:
-    """One update from the micro-batches of a step, those of all processes of `world`.
-
-    The gradient is that of the sum of token losses over the real target tokens of all of them, so
-    that splitting a batch changes nothing. An update that is not finite is not made. `seed` is
-    (seed of the run, step): dropout is a function of these and the micro-batch.
-    """
-    model.train()
-    (tokens,) = world.sum([float(sum(batch.tokens for batch in batches))])
-    loss = backward_in_memory(
-        model, batches, label_smoothing=label_smoothing, scale=1 / tokens, dtype=dtype,
-        seed=seed, world=world,
-    )  # fmt: skip
-    world.sum_gradients(model.parameters())
-    limit = math.inf if clip_norm is None else clip_norm
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
-    here, norm = torch.stack((loss, norm.to(loss))).tolist()  # the one wait for a GPU in a step
-    (total,) = world.sum([here])
-    result = StepResult(total, int(tokens), norm)
-    if result.finite:
-        set_learning_rate(optimizer, lr)
-        optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-    return result
-
-
-def backward_in_memory(
-    model: TranslationModel,
-    batches: Sequence[Batch],
-    *,
-    label_smoothing: float,
-    scale: float,
-    dtype: torch.dtype,
-    seed: tuple[int, int],
-    world: World,
-) -> Tensor:
-    """Gradients of all micro-batches; halves them, and begins again, while memory does not suffice.
-
-    Returns the sum of the plain cross-entropy over their tokens, ().
-    """
-    while True:
-        try:
-            loss = torch.zeros((), device=model.projection.weight.device)
-            for i, batch in enumerate(batches):
-                torch.manual_seed(_mix(*seed, world.rank + i * world.size))
-                loss += backward(model, batch, label_smoothing, scale, dtype)
-            return loss
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error) or all(len(batch.src) < 2 for batch in batches):
-                raise
-        model.zero_grad(set_to_none=True)  # some of them may be half added up
-        batches = [h for b in batches for h in (halves(b) if len(b.src) > 1 else (b,))]
-        log.warning(
-            "out of memory: step %s goes on with %s micro-batches", seed[1] + 1, len(batches)
-        )
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-
-
-def backward(
-    model: TranslationModel,
-    batch: Batch,
-    label_smoothing: float,
-    scale: float,
-    dtype: torch.dtype,
-) -> Tensor:
-    """Adds the gradient of `scale` times the smoothed loss; the plain cross-entropy, summed, ()."""
-    with torch.autocast(batch.src.device.type, dtype, enabled=dtype != torch.float32):
-        features = model.features(batch.src, batch.src_padding, batch.tgt_in)
-    real = features.flatten(0, 1).index_select(0, batch.real)  # (N, D)
-    targets = batch.tgt_out.flatten().index_select(0, batch.real)  # (N,)
-    objective, entropy = projected_cross_entropy(
-        real, model.projection, targets, label_smoothing, scale, dtype
-    )
-    objective.backward()  # type: ignore[no-untyped-call]
-    return entropy
-
-
 def steps_in(plan: BatchPlan, accumulate: int) -> int:
     """Updates in an epoch of `plan`; the last may have fewer micro-batches."""
     return -(-len(plan) // accumulate)
@@ -512,9 +407,3 @@ def spell_scores(scores: Mapping[str, float]) -> str:
     shown = {"loss": "{:.3f}", "ppl": "{:.2f}", "bleu": "{:.2f}", "chrf": "{:.2f}"}
     names = {"bleu": "BLEU", "chrf": "chrF"}
     return "   ".join(f"{names.get(n, n)} {shown[n].format(v)}" for n, v in scores.items())
-
-
-def _mix(*numbers: int) -> int:
-    """A seed that differs for each combination of numbers."""
-    digest = hashlib.sha256(repr(numbers).encode()).digest()
-    return int.from_bytes(digest[:8], "little", signed=True)

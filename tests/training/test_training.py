@@ -21,11 +21,13 @@ from mt.model.interface import TranslationModel
 from mt.storage.checkpoint import list_checkpoints, read_part, read_state
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import PAD_ID
+from mt.training import step as step_module
 from mt.training import trainer as trainer_module
 from mt.training.metrics import read_metrics, repeatable
 from mt.training.optimizer import build_optimizer
 from mt.training.run import Run, move_aside
-from mt.training.trainer import NotFiniteError, StepResult, train_step
+from mt.training.step import StepResult, train_step
+from mt.training.trainer import NotFiniteError
 from tests.conftest import toy_config, toy_pairs, write_jsonl
 
 
@@ -91,10 +93,10 @@ def test_out_of_memory_is_answered_by_halves(
     model, data = run.trainer.model, run.trainer.train_data
     batches = [data.batch(range(12)), data.batch(range(12, 16))]
     settings = {"label_smoothing": 0.1, "scale": 0.01, "dtype": torch.float32, "seed": (0, 0)}
-    expected = trainer_module.backward_in_memory(model, batches, world=ALONE, **settings)
+    expected = step_module.backward_in_memory(model, batches, world=ALONE, **settings)
     gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
     model.zero_grad()
-    whole, tried = trainer_module.backward, []
+    whole, tried = step_module.backward, []
 
     def small_only(model: TranslationModel, batch: Batch, *rest: object) -> torch.Tensor:
         tried.append(len(batch.src))
@@ -106,8 +108,8 @@ def test_out_of_memory_is_answered_by_halves(
             raise torch.OutOfMemoryError("CUDA out of memory")
         return entropy
 
-    monkeypatch.setattr(trainer_module, "backward", small_only)
-    found = trainer_module.backward_in_memory(model, batches, world=ALONE, **settings)
+    monkeypatch.setattr(step_module, "backward", small_only)
+    found = step_module.backward_in_memory(model, batches, world=ALONE, **settings)
     assert tried == [12, 6, 3, 3, 3, 3, 1, 1, 1, 1]
     torch.testing.assert_close(found, expected)
     for parameter, gradient in zip(model.parameters(), gradients, strict=True):
@@ -121,7 +123,7 @@ def test_out_of_memory_with_one_pair_ends_the_run(
     def never(*_: object) -> torch.Tensor:
         raise MemoryError
 
-    monkeypatch.setattr(trainer_module, "backward", never)
+    monkeypatch.setattr(step_module, "backward", never)
     with pytest.raises(MemoryError):
         train({"training__max_steps": 1})
 
