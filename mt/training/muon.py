@@ -24,14 +24,40 @@ def orthogonal(matrices: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     and not for convergence: singular values over about 1/100 of the matrix's norm end between 0.65
     and 1.25, smaller ones may stay below.
     """
-    a, b, c = COEFFICIENTS
     tall = matrices.size(1) > matrices.size(2)
     x = (matrices.mT if tall else matrices).to(dtype)  # the smaller side first: a smaller square
     x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=1e-7)
+    wide = x.size(2) >= 2 * x.size(1)
+    # Squares of squares need the bits of fp32.
+    x = _by_squares(x) if wide and dtype == torch.float32 else _by_products(x)
+    return x.mT if tall else x
+
+
+def _by_products(x: Tensor) -> Tensor:
+    """(N, R, C) by ROUNDS of x <- a x + b (x xT) x + c (x xT)^2 x."""
+    a, b, c = COEFFICIENTS
     for _ in range(ROUNDS):
         square = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
-    return x.mT if tall else x
+    return x
+
+
+def _by_squares(x: Tensor) -> Tensor:
+    """The same of wide matrices, for half the arithmetic where C = 4 R: rounds on (N, R, R) alone.
+
+    A round multiplies x by a polynomial p of its square, so the next square is p square p, and the
+    result is the product of all p, times x.
+    """
+    a, b, c = COEFFICIENTS
+    square, product = x @ x.mT, None
+    for left in reversed(range(ROUNDS)):
+        factor = torch.baddbmm(square, square, square, beta=b, alpha=c)
+        factor.diagonal(dim1=1, dim2=2).add_(a)
+        product = factor if product is None else factor @ product
+        if left:
+            square = factor @ square @ factor
+    assert product is not None
+    return product @ x
 
 
 class Muon(torch.optim.Optimizer):
