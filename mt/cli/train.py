@@ -72,7 +72,7 @@ def _train_config(arguments: argparse.Namespace, world: World | None) -> int:
 
     start_logging()
     if world is not None:
-        from mt.training.run import newest_first
+        from mt.training.resume import newest_first
 
         world = newest_first(world, config)
         if not world.is_first:

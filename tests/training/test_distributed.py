@@ -22,9 +22,9 @@ from mt.config_file import config_from_dict
 from mt.distributed import LOST, LostError, World, _name_of_this_start
 from mt.errors import RunError, UserError
 from mt.storage.checkpoint import list_checkpoints, read_part, read_state, write_checkpoint
+from mt.training.checks import check_same_everywhere, own_device
 from mt.training.data import load_training_data
 from mt.training.metrics import read_metrics
-from mt.training.run import check_same_everywhere, own_device
 from tests.conftest import Result, toy_config, toy_pairs, write_config, write_jsonl
 
 SETTINGS: dict[str, Any] = {
