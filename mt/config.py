@@ -287,6 +287,11 @@ class ModelConfig(Section):
     init: Literal["xavier_normal", "xavier_uniform"] = Field(
         default="xavier_normal", description="how matrices start (Glorot and Bengio 2010)"
     )
+    embedding_init: Literal["matrix", "unit"] = Field(
+        default="matrix",
+        description="how embeddings start: as other matrices do, or with values of variance "
+        "1 / d_model, so that a token weighs as much as its position",
+    )
 
     @property
     def depth(self) -> tuple[int, int]:

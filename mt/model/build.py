@@ -35,6 +35,8 @@ def build_model(
         model = kind(src_vocab, tgt_vocab, shape, config.depth, config.tie_embeddings)
         if init:
             initialise(model, config.init)
+            if config.embedding_init == "unit":
+                _unit_embeddings(model)
     return model
 
 
@@ -55,6 +57,17 @@ def initialise(model: nn.Module, init: str) -> None:
             part: Tensor
             for part in parameter.detach().chunk(fused.get(id(parameter), 1)):
                 draw(part)
+
+
+def _unit_embeddings(model: nn.Module) -> None:
+    """Draws embeddings with variance 1 / D, so that what leaves them, times √D, has variance 1.
+
+    Glorot's rule makes them small where the vocabulary is large: beside the positions, whose mean
+    square is 1/2, words are hardly there.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
 
 def fused_parts(model: nn.Module) -> dict[int, int]:

@@ -267,6 +267,21 @@ def test_each_fused_matrix_starts_with_the_spread_of_a_square_one(kind: str, ini
         assert part.std().item() == pytest.approx(expected, rel=0.03)
 
 
+@pytest.mark.parametrize("kind", ["native", "torch"])
+@pytest.mark.parametrize("tie", ["none", "all"])
+def test_a_unit_embedding_gives_each_token_values_of_variance_one(kind: str, tie: str) -> None:
+    settings = {"d_model": 128, "implementation": kind, "attention_bias": True}
+    config = small(**settings, tie_embeddings=tie, embedding_init="unit")
+    model = build_model(config, 1000, 1000).eval()
+    ids = torch.arange(1000)[:, None]
+    for embedding in (model.src_embedding, model.tgt_embedding):
+        token = embedding(ids) - sinusoids(1, 128)
+        assert token.std().item() == pytest.approx(1, rel=0.01)
+    if tie == "none":  # all else is as it was
+        glorot = build_model(config.model_copy(update={"embedding_init": "matrix"}), 1000, 1000)
+        assert model.projection.weight.equal(glorot.projection.weight)
+
+
 def test_positions_are_those_of_the_paper() -> None:
     table = sinusoids(50, 8)
     for position, i in itertools.product((0, 1, 17, 49), range(4)):
