@@ -154,7 +154,8 @@ def _bounds(option: Schema, whole: bool) -> Iterator[str]:
     if "maximum" in option:
         yield f"{option['maximum']:g} or less"
     if "exclusiveMaximum" in option:
-        yield f"under {option['exclusiveMaximum']:,}"
+        limit = option["exclusiveMaximum"]
+        yield f"under {limit:g}" if limit < 10**6 else f"under {limit:,}"
 
 
 def _or(words: list[str]) -> str:
