@@ -10,7 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from mt.complaints import in_words
 
@@ -42,7 +49,25 @@ def _interval_text(value: Any) -> Any:
     return str(parse_interval(str(value)))
 
 
-IntervalText = Annotated[str, BeforeValidator(_interval_text)]
+IntervalText = Annotated[
+    str,
+    BeforeValidator(_interval_text),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\s*0*[1-9][0-9]*\s*(step|epoch)?s?\s*$"},
+                {"type": "integer", "minimum": 1},
+            ],
+            "examples": ["500 steps", "1 epoch"],
+        }
+    ),
+]
+# `true` without quotes is what one writes, and a boolean in YAML.
+Casing = Annotated[
+    Literal["keep", "lower", "true"],
+    BeforeValidator(lambda value: "true" if value is True else value),
+    WithJsonSchema({"enum": ["keep", "lower", "true", True]}),
+]
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 Positive = Annotated[int, Field(gt=0)]
 Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
@@ -150,7 +175,8 @@ def _source_item(where: str, item: Any) -> Any:
     return found
 
 
-Sources = Annotated[str | list[str | SourceConfig], BeforeValidator(_sources)]
+SourceList = Annotated[list[str | SourceConfig], Field(min_length=1)]
+Sources = Annotated[str | SourceList, BeforeValidator(_sources)]
 
 
 class DataConfig(Section):
@@ -243,7 +269,7 @@ class TokenizerConfig(Section):
     bpe_dropout: Fraction = Field(
         default=0.0, description="share of merges left out at random in training; bpe only"
     )
-    casing: Literal["keep", "lower", "true"] = Field(
+    casing: Casing = Field(
         default="keep",
         description="capitals as written, none (put back in the output), or only those of names",
     )
@@ -533,7 +559,8 @@ class Config(Section):
     device: str = Field(
         default="auto",
         pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$",
-        description="auto, cpu, cuda, cuda:N or mps",
+        examples=["auto", "cpu", "cuda", "cuda:1", "mps"],
+        description="what it runs on; auto takes a CUDA GPU if there is one, else the CPU",
     )
     data: DataConfig
     tokenizer: TokenizerConfig = TokenizerConfig()

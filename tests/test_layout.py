@@ -12,8 +12,8 @@ from tests.conftest import ROOT
 
 # In the order that text flows through them: each may import those before it and itself.
 ROOMS = (
-    "errors", "strict_yaml", "complaints", "config", "config_file", "progress", "distributed",
-    "text", "data", "model", "storage", "decoding", "pictures", "evaluation", "export", "training",
+    "errors", "strict_yaml", "complaints", "config", "config_file", "config_schema", "progress",
+    "distributed", "text", "data", "model", "storage", "decoding", "pictures", "evaluation", "export", "training",
     "cli",
 )  # fmt: skip
 PACKAGE = ROOT / "mt"

@@ -47,6 +47,11 @@ def add_parser(commands: Any) -> None:
 def add_config_options(parser: argparse.ArgumentParser) -> None:
     """The options that say which config, and what to lay over it."""
     parser.add_argument("--config", required=True, metavar="FILE", help="the config, a YAML file")
+    add_overrides(parser)
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """The option that lays settings over a config."""
     parser.add_argument(
         "--set",
         action="append",
