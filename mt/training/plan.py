@@ -49,9 +49,9 @@ def _length(trainer: Trainer) -> Iterator[str]:
     each = seconds_per_step(trainer) if left > 0 and not trainer.time_is_up else 0.0
     total, about, estimate = trainer.total_steps, "", ""
     if minutes is not None and each:
-        seconds = trainer.time.left - trainer.progress.seconds
-        in_time = trainer.progress.step + max(0, round(seconds / each))
-        yield f"time         {spell_seconds(60 * minutes)} for all, {spell_seconds(max(0.0, seconds))} left"
+        seconds = max(0.0, trainer.time.left - trainer.progress.seconds)
+        in_time = trainer.progress.step + round(seconds / each)
+        yield f"time         {spell_seconds(60 * minutes)} for all, {spell_seconds(seconds)} left"
         if in_time < total:
             total, about = in_time, "about "
     if not about and each:

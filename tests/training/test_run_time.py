@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -177,7 +177,7 @@ def test_more_minutes_go_on_and_the_same_do_not(corpus: Path, hand: Hand) -> Non
     again = train(hand)
     assert again.run.trainer.done
     assert not again.rates
-    more = train(hand, training__minutes=12.0)
+    more = train(hand, stop_after=1000, training__minutes=12.0)
     assert more.run.resumed_from == len(ended.rates)
     assert more.rates
     steps = len(ended.rates) + len(more.rates) + 1
@@ -294,19 +294,12 @@ def test_all_processes_go_by_the_clock_of_the_first(corpus: Path, hand: Hand) ->
     assert second.run.trainer.done
 
 
-@pytest.fixture
-def stopwatch() -> Iterator[Callable[[], float]]:
+def test_a_real_run(corpus: Path, mt: Callable[..., Result]) -> None:
     began = time.monotonic()
-    yield lambda: time.monotonic() - began
-
-
-def test_a_real_run(
-    corpus: Path, mt: Callable[..., Result], stopwatch: Callable[[], float]
-) -> None:
     config = write_config(corpus.parent / "toy.yaml", **SETTINGS, training__bleu_samples=5)
     minutes = "training.minutes=0.07"
     result = mt("train", "--config", config, "--set", minutes)
-    seconds = stopwatch()
+    seconds = time.monotonic() - began
     assert result.status == 0, result.err
     assert "time         4 s for all, " in result.err
     assert "ended after step" in result.err
