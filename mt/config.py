@@ -371,9 +371,15 @@ class TrainingConfig(Section):
 
     epochs: Positive | None = Field(
         default=None,
-        description="passes over the training pairs; 20 if max_steps is not set either",
+        description="passes over the training pairs; 20 if nothing else ends training",
     )
     max_steps: Positive | None = Field(default=None, description="stop after so many updates")
+    minutes: float | None = Field(
+        default=None,
+        gt=0,
+        description="wall-clock time of the whole run, from reading to the last file; cosine and "
+        "linear then end with it; no two runs are the same to the bit",
+    )
     batch_size: Positive | None = Field(
         default=None, description="pairs a step; 8 if batch_tokens is not set either"
     )
@@ -447,7 +453,8 @@ class TrainingConfig(Section):
     @property
     def max_epochs(self) -> int | None:
         """The number of epochs after which training ends, None for no limit."""
-        return 20 if self.epochs is None and self.max_steps is None else self.epochs
+        ends = self.epochs, self.max_steps, self.minutes
+        return 20 if ends == (None, None, None) else self.epochs
 
     @property
     def matrix_lr(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shlex
 import signal
@@ -64,11 +65,12 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
+    began = time.perf_counter()
     with job() as world:
-        return _train_config(arguments, world)
+        return _train_config(arguments, world, began)
 
 
-def _train_config(arguments: argparse.Namespace, world: World | None) -> int:
+def _train_config(arguments: argparse.Namespace, world: World | None, began: float) -> int:
     from mt.config_file import load_config
 
     config = load_config(Path(arguments.config), arguments.overrides)
@@ -83,14 +85,14 @@ def _train_config(arguments: argparse.Namespace, world: World | None) -> int:
         if not world.is_first:
             only_warn()
     try:
-        return _start(config, arguments, world)
+        return _start(config, arguments, world, began)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         raise RunError(memory_advice(config)) from error
 
 
-def _start(config: Config, arguments: argparse.Namespace, world: World | None) -> int:
+def _start(config: Config, arguments: argparse.Namespace, world: World | None, began: float) -> int:
     from mt.cli.report import logging_to
     from mt.distributed import ALONE
     from mt.storage.failure import WriteError
@@ -100,6 +102,7 @@ def _start(config: Config, arguments: argparse.Namespace, world: World | None) -
     # What torchrun starts again goes on: the earlier run was moved aside at the first start.
     (again,) = world.sum([float(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))])
     training = Run(config, arguments.restart and not again, world)
+    training.trainer.time.began = began
     record = logging_to(training.runs_folder / "train.log")
     try:
         with closing(training), record if training.world.is_first else nullcontext():
@@ -156,14 +159,20 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
 
 def _why_done(trainer: Trainer) -> str:
     step = trainer.progress.step
-    if step < trainer.total_steps:
+    if _stopped_early(trainer):
         return f"stopped early at step {step:,}; --restart begins anew"
     return f"{step:,} steps are made and {_limit(trainer)}; raise it to go on, or give --restart"
+
+
+def _stopped_early(trainer: Trainer) -> bool:
+    return trainer.progress.step < trainer.total_steps and not trainer.time_is_up
 
 
 def _limit(trainer: Trainer) -> str:
     """The setting that ends a run which was not stopped early."""
     step, settings = trainer.progress.step, trainer.settings
+    if step < trainer.total_steps:
+        return f"training.minutes is {settings.minutes:g}"
     if settings.max_epochs is not None and step >= settings.max_epochs * trainer.steps_per_epoch:
         return f"training.epochs is {settings.max_epochs}"
     return f"training.max_steps is {settings.max_steps:,}"
@@ -174,7 +183,7 @@ def _train(trainer: Trainer) -> None:
 
     line = _Lines(trainer)
     bar = tqdm(
-        total=trainer.total_steps,
+        total=_steps(trainer),
         initial=trainer.progress.step,
         unit=" steps",
         disable=not (sys.stderr.isatty() and trainer.world.is_first),
@@ -187,7 +196,14 @@ def _train(trainer: Trainer) -> None:
             if bar.disable:
                 line.say_now_and_then()
             else:
+                bar.total = _steps(trainer)
                 bar.set_postfix_str(line.figures(), refresh=False)
+
+
+def _steps(trainer: Trainer) -> int | None:
+    """Those of the whole run, as far as is known by now."""
+    expected = trainer.expected_steps
+    return round(expected) if expected < math.inf else None
 
 
 class _Lines:
@@ -195,7 +211,6 @@ class _Lines:
 
     def __init__(self, trainer: Trainer) -> None:
         self.trainer = trainer
-        self.first_step, self.began = trainer.progress.step, time.monotonic()
         self._restart()
 
     def _restart(self) -> None:
@@ -225,10 +240,13 @@ class _Lines:
 
         if self._now() - self.since < SECONDS_BETWEEN_LINES:
             return
-        step, total = self.trainer.progress.step, self.trainer.total_steps
-        pace = (time.monotonic() - self.began) / (step - self.first_step)
-        left = spell_seconds(pace * (total - step))
-        log.info("step %s of %s: %s   %s left", f"{step:,}", f"{total:,}", self.figures(), left)
+        trainer, total = self.trainer, _steps(self.trainer)
+        about = "about " * (trainer.expected_steps < trainer.total_steps)
+        log.info(
+            "step %s of %s%s: %s   %s left",
+            f"{trainer.progress.step:,}", about, f"{total:,}" if total else "?", self.figures(),
+            spell_seconds(trainer.seconds_left()),
+        )  # fmt: skip
         self._restart()
 
 
@@ -280,7 +298,7 @@ def _say_ended(training: Run) -> None:
     from mt.training.trainer import spell_scores, watched_metric
 
     trainer, progress = training.trainer, training.trainer.progress
-    if progress.step < trainer.total_steps:
+    if _stopped_early(trainer):
         log.info(
             "stopped early after step %s: no better valid %s%s in %s validations "
             "(training.early_stopping.patience)",

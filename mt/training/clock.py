@@ -12,22 +12,28 @@ import torch
 ASIDE = ("validating", "saving")  # not counted in the speed of training
 
 
+def now() -> float:
+    """Seconds since some moment: the clock that all of training goes by."""
+    return time.perf_counter()
+
+
 class Clock:
     """Seconds by what they were spent on, since the run was started or resumed."""
 
     def __init__(self) -> None:
-        self._began = time.perf_counter()
+        self._began = now()
         self._spent = dict.fromkeys(("batches", *ASIDE), 0.0)
+        self.latest: dict[str, float] = {}  # seconds of the last time that it was done
         self.restart()
 
     def restart(self) -> None:
         """Begins a new stretch, over which the rate is taken."""
         self.tokens = 0
-        self._start = time.perf_counter()
+        self._start = now()
 
     def rate(self) -> float:
         """Real target tokens a second in this stretch, validating and saving not counted."""
-        return self.tokens / max(time.perf_counter() - self._start, 1e-9)
+        return self.tokens / max(now() - self._start, 1e-9)
 
     def aside(self) -> float:
         """Seconds of validating and saving so far."""
@@ -35,20 +41,21 @@ class Clock:
 
     def shares(self) -> dict[str, float]:
         """The share of all time so far, as "time/batches" and so on."""
-        total = max(time.perf_counter() - self._began, 1e-9)
+        total = max(now() - self._began, 1e-9)
         return {f"time/{what}": seconds / total for what, seconds in self._spent.items()}
 
     def left(self, done: int, to_do: int) -> float:
         """Seconds that `to_do` steps will take if they go on like the `done` ones so far."""
-        return (time.perf_counter() - self._began) / max(done, 1) * to_do
+        return (now() - self._began) / max(done, 1) * to_do
 
     @contextmanager
     def spent(self, what: str) -> Iterator[None]:
         """Puts the time of the block down to `what`."""
-        since = time.perf_counter()
+        since = now()
         yield
-        seconds = time.perf_counter() - since
+        seconds = now() - since
         self._spent[what] += seconds
+        self.latest[what] = seconds
         if what in ASIDE:
             self._start += seconds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
@@ -36,20 +37,34 @@ def describe(run: Run) -> Iterator[str]:
             f"average      of the weights with decay {config.training.ema:g}: it is what is "
             "validated and translates"
         )
-    if 0 < trainer.total_steps <= config.training.warmup_steps:
-        yield (
-            f"warning      training.warmup_steps ({config.training.warmup_steps}) are not over when"
-            f" training ends, after {trainer.total_steps:,} steps: lower them"
-        )
-    left = trainer.total_steps - trainer.progress.step
-    estimate = ""
-    if left > 0:
-        seconds = left * seconds_per_step(trainer)
-        estimate = f", about {spell_seconds(seconds)}, validation not counted"
-    epochs = trainer.total_steps / trainer.steps_per_epoch
-    yield f"steps        {trainer.total_steps:,} ({epochs:.3g} epochs){estimate}"
+    yield from _length(trainer)
     if not len(data.valid):
         yield "validation   none: the valid split is empty (data.valid_size)"
+
+
+def _length(trainer: Trainer) -> Iterator[str]:
+    """Steps and time, as far as they are known."""
+    minutes, warmup = trainer.settings.minutes, trainer.settings.warmup_steps
+    left = trainer.total_steps - trainer.progress.step
+    each = seconds_per_step(trainer) if left > 0 and not trainer.time_is_up else 0.0
+    total, about, estimate = trainer.total_steps, "", ""
+    if minutes is not None and each:
+        seconds = max(0.0, trainer.time.left - trainer.progress.seconds)
+        in_time = trainer.progress.step + round(seconds / each)
+        yield f"time         {spell_seconds(60 * minutes)} for all, {spell_seconds(seconds)} left"
+        if in_time < total:
+            total, about = in_time, "about "
+    if not about and each:
+        estimate = f", about {spell_seconds(left * each)}"
+    if total < math.inf:
+        counted = ", validation not counted" if each else ""
+        epochs = f"{total / trainer.steps_per_epoch:.3g} epochs"
+        yield f"steps        {about}{total:,} ({epochs}){estimate}{counted}"
+    if 0 < total <= warmup:
+        yield (
+            f"warning      training.warmup_steps ({warmup}) are not over when training ends, after "
+            f"{about}{total:,} steps: lower them"
+        )
 
 
 def seconds_per_step(trainer: Trainer) -> float:

@@ -36,6 +36,7 @@ MAY_CHANGE = (
     "device",
     "training.epochs",
     "training.max_steps",
+    "training.minutes",
     "training.validate_every",
     "training.save_every",
     "training.log_every",

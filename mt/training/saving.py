@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -44,6 +45,7 @@ class Saver:
         self._thread = ThreadPoolExecutor(1, "checkpoint")
         self._written: Future[None] | None = None  # of the checkpoint at hand
         self._copies: dict[tuple[str, str], Tensor] = {}  # used again at each save
+        self.seconds: float | None = None  # that the last one took, from the copy to the end
 
     def save(self, step: int, parts: Parts, state: Mapping[str, Any], best: bool) -> None:
         """Copies tensors and state, and begins to write them; waits for the one before first.
@@ -51,8 +53,9 @@ class Saver:
         The checkpoint becomes the last, and the best if `best` says so.
         """
         self.wait()
-        copies = self._copy(parts)
-        self._written = self._thread.submit(self._write, step, copies, copy.deepcopy(state), best)
+        began = time.perf_counter()
+        copies, kept = self._copy(parts), copy.deepcopy(state)
+        self._written = self._thread.submit(self._write, step, copies, kept, best, began)
 
     @property
     def busy(self) -> bool:
@@ -89,7 +92,9 @@ class Saver:
                 copies[stem][name] = place.copy_(tensor)
         return copies
 
-    def _write(self, step: int, parts: Parts, state: Mapping[str, Any], best: bool) -> None:
+    def _write(
+        self, step: int, parts: Parts, state: Mapping[str, Any], best: bool, began: float
+    ) -> None:
         place = self.folder.checkpoints
         size = sum(tensor.nbytes for tensors in parts.values() for tensor in tensors.values())
         with writing(f"the checkpoint after step {step:,}", place, size):
@@ -98,6 +103,7 @@ class Saver:
             if best:
                 self.point_best(path)
             self._prune()
+        self.seconds = time.perf_counter() - began
 
     def point_best(self, checkpoint: Path) -> None:
         """Makes `best` name a checkpoint, unless none is kept for being the best."""

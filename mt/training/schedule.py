@@ -7,13 +7,14 @@ import math
 from mt.config import TrainingConfig
 
 
-def learning_rate(step: int, config: TrainingConfig, total_steps: int) -> float:
+def learning_rate(step: int, config: TrainingConfig, total_steps: float) -> float:
     """The learning rate of update `step`, from 1 to `total_steps`.
 
     It rises in a line over `warmup_steps` to `lr`; then it stays (constant), falls with the square
     root of the step (inverse_sqrt, Vaswani et al. 2017, 5.3), or falls to zero along half a cosine
     (cosine, Loshchilov and Hutter 2017) or a line (linear) which it would reach one step after
-    the last.
+    the last. `total_steps` may be a forecast that differs from step to step, as of a run that ends
+    when its time is over, or infinite.
     """
     warmup = config.warmup_steps
     if step <= warmup:

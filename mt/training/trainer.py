@@ -27,6 +27,7 @@ from mt.training.averaging import MovingAverage, Weights, swapped_in
 from mt.training.clock import Clock, peak_memory
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import build_optimizer
+from mt.training.run_time import Outlook, RunTime
 from mt.training.saving import Saver
 from mt.training.schedule import learning_rate
 from mt.training.spikes import Spikes
@@ -53,6 +54,10 @@ class Progress:
     real_places: int = 0
     scores: dict[str, float] = field(default_factory=dict)  # of the last validation
     validated_step: int | None = None  # when that was
+    seconds: float = 0.0  # of wall-clock time, of all starts of the run
+    prepared: float = 0.0  # of them before the first step
+    took: dict[str, float] = field(default_factory=dict)  # the last "validating" and "saving"
+    minutes_up: float | None = None  # the training.minutes that were over at the last step
 
 
 class Place(NamedTuple):
@@ -117,13 +122,16 @@ class Trainer:
             )
         self.batches_per_step = self.settings.accumulate * world.size
         self.steps_per_epoch = steps_in(plan, self.batches_per_step)
-        self.total_steps = total_steps(config, self.steps_per_epoch)
+        self.total_steps = total_steps(config, self.steps_per_epoch)  # infinite if time is all
         self.stop_requested = False  # of this process
         self.stopped = False  # because one process was told to stop: then all do
         self._saved_step = -1
         self._skips_in_a_row = 0
         self._rows: list[int] = []  # of the training split, in the step at hand
         self._clock = Clock()
+        self.time = RunTime(self.settings)
+        self._outlook, self._outlook_step = Outlook(), 0  # and the updates made before it
+        self._lr = 0.0  # of the last update
         self._spikes = Spikes()
         self._first_step = 0  # that this process made
 
@@ -139,14 +147,17 @@ class Trainer:
         """Trains to the end, or until `stop_requested`; yields after each update.
 
         Raises `NotFiniteError` when the loss stays not finite, and `WriteError` when a checkpoint
-        or the record cannot be written.
+        or the record cannot be written; UserError if no time is left for a first step.
         """
         self._saved_step = self._first_step = self.progress.step
+        self.time.before = self.progress.seconds
+        if self.progress.step == 0:
+            self.progress.prepared = self.time.used
         if self.average is None:
             self.start_average()
         self._clock.restart()
         with closing(Ahead(self._micro_batches)) as ahead:
-            while not (self.done or self._stops()):
+            while not (self.done or self._stops() or self._too_late()):
                 with self._clock.spent("batches"):
                     batches, self._rows = ahead.take(*self._this_and_next())
                 result = self._update(batches)
@@ -170,13 +181,63 @@ class Trainer:
     @property
     def done(self) -> bool:
         """Whether nothing is left to train."""
-        return self.progress.step >= self.total_steps or self._out_of_patience
+        return self.progress.step >= self.total_steps or self._out_of_patience or self.time_is_up
+
+    @property
+    def time_is_up(self) -> bool:
+        """Whether training ended because `training.minutes` were over."""
+        minutes, then = self.settings.minutes, self.progress.minutes_up
+        return minutes is not None and then is not None and minutes <= then
+
+    @property
+    def expected_steps(self) -> float:
+        """Updates in the whole run; if its time ends it, those that it has by then at this pace.
+
+        The schedule goes by them, and so reaches its end in time whatever the pace becomes.
+        """
+        step, share = self._outlook_step, self._outlook.share
+        return min(self.total_steps, step / share) if step and share else self.total_steps
 
     def _stops(self) -> bool:
-        # Asked at one place, between steps: all processes must leave after the same one.
-        (told,) = self.world.sum([float(self.stop_requested)])
+        # Asked at one place, between steps: all processes must leave after the same one, and go by
+        # one clock, which is that of the first.
+        outlook: list[float] = []
+        if self.settings.minutes is not None:
+            outlook = list(self._look() if self.world.is_first else Outlook())
+        told, *seen = self.world.sum([float(self.stop_requested), *outlook])
+        self._outlook, self._outlook_step = Outlook(*seen), self.progress.step
         self.stopped = told > 0
         return self.stopped
+
+    def _look(self) -> Outlook:
+        took = self.progress.took
+        if self.saver is not None and self.saver.seconds is not None:
+            took["saving"] = self.saver.seconds
+        measured = "saving" in took and ("validating" in took or self.valid_data is None)
+        return self.time.look(self.progress.prepared, took, self.seconds_aside, measured)
+
+    def _too_late(self) -> bool:
+        """Whether the time is over and nothing is left to do, as it was validated and saved."""
+        step, minutes = self.progress.step, self.settings.minutes
+        if minutes is None or self._outlook.share < 1:
+            return False
+        if not step:
+            raise UserError(
+                f"training.minutes ({minutes:g}) are over before the first step: reading, building "
+                f"and starting took {self.time.used:.0f} seconds; give more"
+            )
+        if self.valid_data is not None and self.progress.validated_step != step:
+            return False  # one more step, and then the end as always
+        if self._saved_step != step:
+            return False
+        log.warning(
+            "validating and saving after step %s took the rest of the time: the learning rate did "
+            "not get to its end; a smaller training.bleu_samples takes less, or give more minutes",
+            f"{step:,}",
+        )
+        self.progress.minutes_up = minutes
+        self._saved_step = -1
+        return True
 
     @property
     def seconds_aside(self) -> float:
@@ -225,7 +286,7 @@ class Trainer:
 
     def _update(self, batches: Sequence[Batch]) -> StepResult:
         progress = self.progress
-        lr = learning_rate(progress.step + 1, self.settings, self.total_steps)
+        lr = self._lr = learning_rate(progress.step + 1, self.settings, self.expected_steps)
         result = train_step(
             self.model,
             self.optimizer,
@@ -281,14 +342,18 @@ class Trainer:
         if self.saver is not None:
             self.saver.check()
         step = self.progress.step
-        last = step >= self.total_steps
+        if self._outlook.last:
+            self.progress.minutes_up = self.settings.minutes
+        last = step >= self.total_steps or self.time_is_up
+        rehearse, hold = bool(self._outlook.rehearse), bool(self._outlook.hold)
         if step == 1 or step % self.settings.log_every == 0 or last:
             self._log_point(result)
         best = False
-        if self.valid_data is not None and (last or self._due(self.settings.validate_every)):
+        due = last or rehearse or (not hold and self._due(self.settings.validate_every))
+        if self.valid_data is not None and due:
             best = self._validate()
-        due = best or last or self._out_of_patience or self._due(self.settings.save_every)
-        if due and not self._skips_in_a_row:
+        due = last or rehearse or (not hold and self._due(self.settings.save_every))
+        if (due or best or self._out_of_patience) and not self._skips_in_a_row:
             self._save(best)
 
     def _due(self, interval_text: str) -> bool:
@@ -309,9 +374,7 @@ class Trainer:
             "train/grad_norm": result.grad_norm,
             "train/tokens_per_second": self._clock.rate(),
             "train/padding": 1 - progress.real_places / progress.places,
-            "time/left_seconds": self._clock.left(
-                progress.step - self._first_step, self.total_steps - progress.step
-            ),
+            "time/left_seconds": self.seconds_left(),
             **self.costs,
         }
         if self.metrics is not None:
@@ -320,8 +383,15 @@ class Trainer:
         progress.places = progress.real_places = 0
         self._clock.restart()
 
+    def seconds_left(self) -> float:
+        """Until the end, at the pace so far."""
+        made, step = self.progress.step - self._first_step, self.progress.step
+        if self.total_steps == math.inf:
+            return max(0.0, self.time.left)
+        return min(self._clock.left(made, int(self.total_steps) - step), max(0.0, self.time.left))
+
     def _learning_rates(self) -> dict[str, float]:
-        lr = learning_rate(self.progress.step, self.settings, self.total_steps)
+        lr = self._lr
         if self.settings.optimizer != "muon":
             return {"train/lr": lr}
         return {"train/lr": lr, "train/muon_lr": lr * self.settings.matrix_lr / self.settings.lr}
@@ -341,6 +411,7 @@ class Trainer:
                 decoded, samples = self.decode()
                 scores.update(decoded)
             self.model.train()
+        self.progress.took["validating"] = self._clock.latest["validating"]
         return scores, samples
 
     def _validate(self) -> bool:
@@ -379,7 +450,10 @@ class Trainer:
         with self._clock.spent("saving"):
             if self.metrics is not None:
                 self.metrics.flush()
+            self.progress.seconds = self.time.used
             self.save(self.progress, best)
+        if self.saver is None:  # which knows better, as it goes on writing
+            self.progress.took["saving"] = self._clock.latest["saving"]
         self._saved_step = self.progress.step
 
 
@@ -388,12 +462,15 @@ def steps_in(plan: BatchPlan, accumulate: int) -> int:
     return -(-len(plan) // accumulate)
 
 
-def total_steps(config: Config, steps_per_epoch: int) -> int:
-    """Updates in the whole run; an epoch counts as many as the first one has."""
-    limits = [config.training.max_steps]
+def total_steps(config: Config, steps_per_epoch: int) -> float:
+    """Updates in the whole run, infinite if time alone ends it.
+
+    An epoch counts as many as the first one has.
+    """
+    limits: list[float | None] = [config.training.max_steps]
     if config.training.max_epochs is not None:
         limits.append(config.training.max_epochs * steps_per_epoch)
-    return min(limit for limit in limits if limit is not None)
+    return min((limit for limit in limits if limit is not None), default=math.inf)
 
 
 def watched_metric(config: Config) -> str:
