@@ -38,8 +38,10 @@ from mt.storage.checkpoint import (
     read_state,
     step_of,
 )
+from mt.storage.history import History, How
 from mt.storage.lock import FolderLock
 from mt.storage.model_folder import WEIGHTS, ModelFolder, find_model
+from mt.storage.record import RUNS
 from mt.training.data import TrainingData, load_training_data
 from mt.training.hparams import hyper_parameters
 from mt.training.init_from import init_from
@@ -49,7 +51,6 @@ from mt.training.saving import Saver
 from mt.training.trainer import Progress, Trainer, watched_metric
 
 log = logging.getLogger("mt")
-RUNS = Path("runs")
 SAMPLES = 3  # sentences shown side by side at each validation
 PICTURES = 2  # of them with their attention
 
@@ -72,19 +73,28 @@ MAY_CHANGE = (
 class Run:
     """One training run, new or resumed, ready to `train`."""
 
-    def __init__(self, config: Config, restart: bool = False, world: World = ALONE) -> None:
+    def __init__(
+        self,
+        config: Config,
+        restart: bool = False,
+        world: World = ALONE,
+        began: float | None = None,
+    ) -> None:
         """Reads all that is needed and checks it. Raises UserError; creates nothing before.
 
         With `restart` an earlier run of this name is moved aside once all is well. Of several
         processes the first one alone reads and writes the folders; the others have it from there.
+        `began`, in seconds since 1970, is when the command was given: time taken counts from there.
         """
         self.config = config
         self.world = world
         self._signatures_said = False
         self._drawn_at = -1  # step of the last pictures
         self.restarted = restart
+        self.began = time.time() if began is None else began
         self.folder = ModelFolder(WEIGHTS / config.name)
         self.runs_folder = RUNS / config.name
+        self.history = History(self.runs_folder)
         self.device = own_device(resolve_device(config.device), world)
         self.dtype = resolve_precision(config.training.precision, self.device)
         self.begun = world.is_first and self._check_folders()
@@ -123,6 +133,9 @@ class Run:
     def _open(self) -> None:
         self.folder.write_config(self.config)  # last: with it the folder is a model folder
         if not self.trainer.done:
+            step, total = self.trainer.progress.step, self.trainer.total_steps
+            facts = {"device": str(self.device), "processes": self.world.size, "mt": __version__}
+            self.history.begin(self.began, step, total, facts)
             self.trainer.saver = self.saver
             self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
             if self.resumed_from is None:
@@ -144,6 +157,11 @@ class Run:
             if self.trainer.metrics is not None:
                 self.trainer.metrics.close()
             self._unlock()
+
+    def note_end(self, how: How, why: str) -> None:
+        """Puts into the history of the run how this start of it ended. Raises WriteError."""
+        if self.world.is_first:
+            self.history.end(how, self.trainer.progress.step, why)
 
     def newest_step(self) -> int | None:
         """The step of the newest checkpoint on disk, None without any."""
