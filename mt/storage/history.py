@@ -70,7 +70,7 @@ class History:
     def _append(self, values: Mapping[str, Any]) -> None:
         with writing("the record of the run", self._folder):
             path = self._folder / HISTORY_FILE
-            cut_off = path.is_file() and not path.read_bytes().endswith((b"\n", b""))
+            cut_off = path.is_file() and path.read_bytes()[-1:] not in (b"\n", b"")
             with path.open("a", encoding="utf-8") as file:
                 file.write("\n" * cut_off + json.dumps(values, ensure_ascii=False) + "\n")
 

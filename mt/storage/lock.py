@@ -55,12 +55,12 @@ def lock_owner(folder: Path) -> str | None:
 
 def _locked(file: IO[str]) -> bool:
     """Whether the lock could be had."""
-    if sys.platform != "win32":
-        for again in range(TRIES):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return True
-            except OSError:
-                time.sleep(PAUSE if again + 1 < TRIES else 0)
-        return False
-    return True
+    if sys.platform == "win32":
+        return True
+    for _ in range(TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            time.sleep(PAUSE)
+    return False
