@@ -35,3 +35,11 @@ def track(
         if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
             log.info("%s: %s%s%s", what, f"{done:,}", f" of {total:,}" if total else "", unit)
+
+
+def spell_seconds(seconds: float) -> str:
+    """90 s, 12 min, 3 h 20 min."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

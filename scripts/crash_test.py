@@ -23,8 +23,9 @@ from pathlib import Path
 import torch
 
 from mt.storage.checkpoint import list_checkpoints, read_part
+from mt.storage.record import read_metrics
 from mt.text.phrasebook import phrasebook
-from mt.training.metrics import read_metrics, repeatable
+from mt.training.metrics import repeatable
 
 STEPS_A_KILL = 60
 LONGEST_LIFE = 3.0  # seconds of training before a kill that is not aimed

@@ -10,11 +10,11 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mt.cli.failure import job
+from mt.cli.failure import explain, job
 from mt.cli.memory import memory_advice
 from mt.errors import RunError, is_out_of_memory
 
@@ -65,7 +65,7 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
-    began = time.perf_counter()
+    began = time.time()
     with job() as world:
         return _train_config(arguments, world, began)
 
@@ -96,16 +96,20 @@ def _start(config: Config, arguments: argparse.Namespace, world: World | None, b
     from mt.cli.report import logging_to
     from mt.distributed import ALONE
     from mt.storage.failure import WriteError
+    from mt.storage.record import LOG_FILE
     from mt.training.run import Run
 
     world = world or ALONE
     # What torchrun starts again goes on: the earlier run was moved aside at the first start.
     (again,) = world.sum([float(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))])
-    training = Run(config, arguments.restart and not again, world)
-    training.trainer.time.began = began
-    record = logging_to(training.runs_folder / "train.log")
+    training = Run(config, arguments.restart and not again, world, began)
+    record = logging_to(training.runs_folder / LOG_FILE)
     try:
-        with closing(training), record if training.world.is_first else nullcontext():
+        with (
+            _failure_noted(training),
+            closing(training),
+            record if training.world.is_first else nullcontext(),
+        ):
             return _run(training, arguments)
     except WriteError as error:
         raise RunError(_how_to_go_on(error, training, arguments)) from error
@@ -143,6 +147,7 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
         log.info("resuming %s after step %s", training.folder.path, f"{training.resumed_from:,}")
     if trainer.done:
         finish(training)
+        training.note_end("ended", _why_ended(trainer))
         log.info("nothing left to do: %s", _why_done(trainer))
         return 0
     try:
@@ -166,6 +171,16 @@ def _why_done(trainer: Trainer) -> str:
 
 def _stopped_early(trainer: Trainer) -> bool:
     return trainer.progress.step < trainer.total_steps and not trainer.time_is_up
+
+
+def _why_ended(trainer: Trainer) -> str:
+    from mt.training.trainer import watched_metric
+
+    progress, config = trainer.progress, trainer.config
+    if not _stopped_early(trainer):
+        return _limit(trainer)
+    metric = watched_metric(config)
+    return f"no better valid {metric}{_by(config)} in {progress.stale} validations"
 
 
 def _limit(trainer: Trainer) -> str:
@@ -236,7 +251,7 @@ class _Lines:
 
     def say_now_and_then(self) -> None:
         from mt.cli.report import log
-        from mt.training.plan import spell_seconds
+        from mt.progress import spell_seconds
 
         if self._now() - self.since < SECONDS_BETWEEN_LINES:
             return
@@ -273,12 +288,32 @@ def _stopping(trainer: Trainer) -> Iterator[list[int]]:
 def _say_stopped(training: Run, arguments: argparse.Namespace, received: list[int]) -> None:
     from mt.cli.report import log
 
-    who = signal.Signals(received[0]).name if received else "another process"
     log.info(
         "stopped by %s after step %s, saved in %s; go on with: %s",
-        who, f"{training.trainer.progress.step:,}", training.folder.pointer("last"),
+        _by_whom(received), f"{training.trainer.progress.step:,}", training.folder.pointer("last"),
         _command(training, arguments),
     )  # fmt: skip
+
+
+def _by_whom(received: list[int]) -> str:
+    return signal.Signals(received[0]).name if received else "another process"
+
+
+@contextmanager
+def _failure_noted(training: Run) -> Iterator[None]:
+    """Puts an error that ends the run into its history; it is raised on."""
+    from mt.storage.failure import WriteError
+
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        with suppress(WriteError):  # the error is told; where it was the disk, that is full
+            if isinstance(error, KeyboardInterrupt):
+                training.note_end("stopped", "SIGINT")
+            else:
+                memory = is_out_of_memory(error)
+                training.note_end("failed", "out of memory" if memory else explain(error)[0])
+        raise
 
 
 def _close(training: Run, arguments: argparse.Namespace, received: list[int]) -> None:
@@ -286,8 +321,10 @@ def _close(training: Run, arguments: argparse.Namespace, received: list[int]) ->
 
     if training.trainer.done:
         finish(training)
+        training.note_end("ended", _why_ended(training.trainer))
         _say_ended(training)
     else:
+        training.note_end("stopped", _by_whom(received))
         _say_stopped(training, arguments, received)
 
 
@@ -295,18 +332,14 @@ def _say_ended(training: Run) -> None:
     """Says why it ended, what was best and where that is, and what it cost."""
     from mt.cli.report import log
     from mt.training.ending import best_scores
-    from mt.training.trainer import spell_scores, watched_metric
+    from mt.training.trainer import spell_scores
 
     trainer, progress = training.trainer, training.trainer.progress
-    if _stopped_early(trainer):
-        log.info(
-            "stopped early after step %s: no better valid %s%s in %s validations "
-            "(training.early_stopping.patience)",
-            f"{progress.step:,}", watched_metric(training.config), _by(training.config),
-            progress.stale,
-        )  # fmt: skip
-    else:
-        log.info("ended after step %s: %s", f"{progress.step:,}", _limit(trainer))
+    early, why = _stopped_early(trainer), _why_ended(trainer)
+    if early:
+        why += " (training.early_stopping.patience)"
+    how = "stopped early" if early else "ended"
+    log.info("%s after step %s: %s", how, f"{progress.step:,}", why)
     if progress.best_step is not None:
         best = training.folder.pointer("best")
         what = "average" if best == training.folder.average else f"step {progress.best_step:,}"

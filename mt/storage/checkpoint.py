@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 STATE_FILE = "state.json"
+MOST_HEADER = 100_000_000  # bytes; the format allows no more
 
 
 class DamagedError(Exception):
@@ -135,6 +136,29 @@ def read_part(checkpoint: Path, stem: str, device: str = "cpu") -> dict[str, Ten
     except FileNotFoundError:
         raise DamagedError(f"{path} is missing") from None
     except (OSError, SafetensorError):
+        raise DamagedError(f"{path} is not readable") from None
+
+
+def read_shapes(path: Path) -> dict[str, list[int]]:
+    """The shapes of the tensors in a safetensors file, by name, from its header alone.
+
+    Raises DamagedError if it is not there or has not the length that it should have; what is in
+    the tensors is not looked at. The header is JSON, after its length in 8 bytes.
+    """
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > MOST_HEADER:
+                raise ValueError
+            header = json.loads(file.read(length))
+        header.pop("__metadata__", None)
+        end = max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
+        if path.stat().st_size != 8 + length + end:
+            raise DamagedError(f"{path} has not the length that it was written with")
+        return {name: list(tensor["shape"]) for name, tensor in header.items()}
+    except FileNotFoundError:
+        raise DamagedError(f"{path} is missing") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise DamagedError(f"{path} is not readable") from None
 
 

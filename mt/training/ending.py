@@ -18,9 +18,10 @@ from mt.storage.checkpoint import (
     write_as,
 )
 from mt.storage.failure import writing
+from mt.storage.record import read_metrics
 from mt.training.averaging import Weights, average_of
 from mt.training.hparams import FINAL
-from mt.training.metrics import MetricsLog, read_metrics
+from mt.training.metrics import MetricsLog
 from mt.training.run import Run
 from mt.training.trainer import spell_scores, watched_metric
 

@@ -14,11 +14,11 @@ from torch.utils.tensorboard.summary import image, scalar, text
 
 from mt.storage.atomic import write_text
 from mt.storage.failure import writing
+from mt.storage.record import METRICS_FILE, read_metrics
 from mt.training.event_file import EventFile
 from mt.training.hparams import summaries
 
 Pixels = NDArray[np.uint8]
-METRICS_FILE = "metrics.jsonl"
 OF_THE_END = ("final/", "average/")  # not there in a run that goes on
 
 
@@ -86,15 +86,6 @@ def repeatable(line: Mapping[str, object]) -> dict[str, object]:
     """What of a line is the same whenever the run is made: all but clock and memory."""
     measured = ("train/tokens_per_second", "time/", "memory/")
     return {tag: value for tag, value in line.items() if not tag.startswith(measured)}
-
-
-def read_metrics(folder: Path) -> list[dict[str, object]]:
-    """The lines of a run's metrics.jsonl; a last line that was cut off is left out."""
-    path = folder / METRICS_FILE
-    if not path.is_file():
-        return []
-    lines = path.read_bytes().split(b"\n")[:-1]
-    return [json.loads(line) for line in lines]
 
 
 def _drop_after(path: Path, step: int) -> None:

@@ -11,6 +11,7 @@ import torch
 from mt.config import TrainingConfig
 from mt.data.plan import largest_batch
 from mt.model.build import count_parameters
+from mt.progress import spell_seconds
 from mt.training.inspection import inspect
 from mt.training.run import Run
 from mt.training.step import backward_in_memory
@@ -88,14 +89,6 @@ def seconds_per_step(trainer: Trainer) -> float:
         seconds = time.perf_counter() - start
     trainer.optimizer.zero_grad(set_to_none=True)
     return seconds * trainer.settings.accumulate
-
-
-def spell_seconds(seconds: float) -> str:
-    """90 s, 12 min, 3 h 20 min."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _learning(settings: TrainingConfig) -> str:

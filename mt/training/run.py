@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from mt import __version__
 from mt.config import Config
 from mt.decoding.torch_engine import TorchEngine
 from mt.decoding.translator import Translator
@@ -17,8 +18,11 @@ from mt.model.device import resolve_device, resolve_precision
 from mt.model.weights import load_weights
 from mt.storage import atomic
 from mt.storage.checkpoint import list_checkpoints, step_of
+from mt.storage.history import History, How
 from mt.storage.lock import FolderLock
 from mt.storage.model_folder import WEIGHTS, ModelFolder, find_model
+from mt.storage.record import RUNS
+from mt.training import clock
 from mt.training.checks import (
     check_average,
     check_budget,
@@ -45,23 +49,31 @@ from mt.training.saving import Saver
 from mt.training.trainer import Progress, Scored, Trainer, watched_metric
 
 log = logging.getLogger("mt")
-RUNS = Path("runs")
 
 
 class Run:
     """One training run, new or resumed, ready to `train`."""
 
-    def __init__(self, config: Config, restart: bool = False, world: World = ALONE) -> None:
+    def __init__(
+        self,
+        config: Config,
+        restart: bool = False,
+        world: World = ALONE,
+        began: float | None = None,
+    ) -> None:
         """Reads all that is needed and checks it. Raises UserError; creates nothing before.
 
         With `restart` an earlier run of this name is moved aside once all is well. Of several
         processes the first one alone reads and writes the folders; the others have it from there.
+        `began`, in seconds since 1970, is when the command was given: time taken counts from there.
         """
         self.config = config
         self.world = world
         self.restarted = restart
+        self.began = time.time() if began is None else began
         self.folder = ModelFolder(WEIGHTS / config.name)
         self.runs_folder = RUNS / config.name
+        self.history = History(self.runs_folder)
         self.device = own_device(resolve_device(config.device), world)
         self.dtype = resolve_precision(config.training.precision, self.device)
         self.begun = world.is_first and self._check_folders()
@@ -78,6 +90,7 @@ class Run:
                 self._create(restart)
             world.wait()  # nothing is built while it may be refused
             self.trainer = self._trainer()
+            self.trainer.time.began = clock.now() - (time.time() - self.began)
             self.resumed_from = self._resume()
             if self.resumed_from is None:
                 self._begin()
@@ -100,6 +113,9 @@ class Run:
     def _open(self) -> None:
         self.folder.write_config(self.config)  # last: with it the folder is a model folder
         if not self.trainer.done:
+            step, total = self.trainer.progress.step, self.trainer.total_steps
+            facts = {"device": str(self.device), "processes": self.world.size, "mt": __version__}
+            self.history.begin(self.began, step, total, facts)
             self.trainer.saver = self.saver
             self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
             if self.resumed_from is None:
@@ -121,6 +137,11 @@ class Run:
             if self.trainer.metrics is not None:
                 self.trainer.metrics.close()
             self._unlock()
+
+    def note_end(self, how: How, why: str) -> None:
+        """Puts into the history of the run how this start of it ended. Raises WriteError."""
+        if self.world.is_first:
+            self.history.end(how, self.trainer.progress.step, why)
 
     def newest_step(self) -> int | None:
         """The step of the newest checkpoint on disk, None without any."""

@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from mt.storage.checkpoint import check, list_checkpoints, read_part, read_state
+from mt.storage.history import read_history
 from mt.storage.model_folder import ModelFolder
 from mt.training.metrics import read_metrics, repeatable
 from tests.cli import processes
@@ -64,6 +65,8 @@ def test_a_signal_saves_and_says_how_to_go_on(
     assert found, said
     step = int(found[1].replace(",", ""))
     assert step == last_step()
+    (start,) = read_history(Path("runs/toy"))
+    assert (start.how, start.why) == ("stopped", number.name)
     for checkpoint in list_checkpoints(CHECKPOINTS):
         check(checkpoint)
     command = shlex.split(found[2])
@@ -72,6 +75,9 @@ def test_a_signal_saves_and_says_how_to_go_on(
     assert result.status == 0
     assert f"resuming weights/toy after step {step:,}" in result.err
     assert last_step() == step + 2
+    last = read_history(Path("runs/toy"))[-1]
+    assert (last.step, last.total, last.how) == (step, step + 2, "ended")
+    assert last.why == f"training.max_steps is {step + 2}"
 
 
 def _stop_twice(first: int, second: int) -> None:

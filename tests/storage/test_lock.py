@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from mt.errors import UserError
-from mt.storage.lock import FolderLock
+from mt.storage.lock import LOCK_FILE, FolderLock, lock_owner
 
 HOLD = (
     "import pathlib, sys\n"
@@ -33,6 +35,19 @@ def test_a_second_writer_is_told_of_the_first(tmp_path: Path) -> None:
         )
     lock.release()
     FolderLock(tmp_path).release()
+
+
+def test_who_holds_the_lock_can_be_seen_and_looking_keeps_nobody_out(tmp_path: Path) -> None:
+    assert lock_owner(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    lock = FolderLock(tmp_path)
+    assert lock_owner(tmp_path) == f"process {os.getpid()}"
+    lock.release()
+    assert lock_owner(tmp_path) is None
+    with (tmp_path / LOCK_FILE).open() as looking:  # as another process does, for a moment
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        threading.Timer(0.03, lambda: fcntl.flock(looking, fcntl.LOCK_UN)).start()
+        FolderLock(tmp_path).release()
 
 
 def test_the_lock_goes_with_its_process_however_that_ends(tmp_path: Path) -> None:

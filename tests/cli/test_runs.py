@@ -1,0 +1,287 @@
+"""`mt runs`: what it tells of runs of every kind, from their files alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from mt.cli.runs import KEYS
+from mt.decoding.torch_engine import open_translator
+from mt.model.build import count_parameters
+from mt.runs.table import columns, shorten, text_width
+from mt.storage.checkpoint import list_checkpoints
+from mt.storage.lock import FolderLock
+from mt.storage.model_folder import find_model
+from tests.conftest import Result
+
+Mt = Callable[..., Result]
+CHECKPOINTS = Path("weights/toy/checkpoints")
+
+
+@pytest.fixture
+def copied(training_folder: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder with copies of the trained run `toy`."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for part in ("runs", "weights"):
+        shutil.copytree(training_folder / part, here / part)
+    return here
+
+
+def copy_run(name: str) -> None:
+    for place in ("runs", "weights"):
+        shutil.copytree(f"{place}/toy", f"{place}/{name}")
+
+
+def rows(mt: Mt, *arguments: str) -> list[dict[str, str]]:
+    result = mt("runs", "--csv", *arguments)
+    assert (result.status, result.err) == (0, "")
+    return list(csv.DictReader(result.out.splitlines()))
+
+
+def only(mt: Mt) -> dict[str, object]:
+    (run,) = json.loads(mt("runs", "--json").out)
+    return run
+
+
+def test_a_run_that_ended(copied: Path, mt: Mt) -> None:
+    (row,) = rows(mt)
+    assert (row["state"], row["why"]) == ("ended", "training.epochs is 40")
+    assert (row["name"], row["data"], row["languages"]) == ("toy", "pairs.jsonl", "en-it")
+    run = only(mt)
+    data = json.loads(Path("weights/toy/data.json").read_text())
+    assert run["pairs"] == data["splits"]["train"]["pairs"] == int(row["pairs"])
+    last = list_checkpoints(CHECKPOINTS)[-1]
+    assert run["step"] == run["total"] == int(last.name[5:])
+    best = json.loads((find_model("toy").pointer("best") / "state.json").read_text())
+    assert run["valid"] == best["progress"]["scores"]
+    assert 0 < run["seconds"] < 600
+    assert run["tests"] == {}
+
+
+def test_parameters_are_those_of_the_model(copied: Path, mt: Mt) -> None:
+    model = open_translator(find_model("toy"), torch.device("cpu")).engine.model
+    assert only(mt)["parameters"] == count_parameters(model)
+
+
+def test_scores_of_an_evaluation_with_their_signature(trained: Path, mt: Mt) -> None:
+    printed = mt("evaluate").out
+    signature = re.search(r"BLEU 100.00 .*?\((nrefs[^)]*)\)", printed)
+    assert signature is not None
+    result = mt("runs")
+    assert f"test BLEU: {signature[1]}" in result.out.splitlines()
+    (row,) = rows(mt)
+    assert float(row["bleu"]) == pytest.approx(100)
+    # Trained on: the scores are of a model that is no longer the one that translates.
+    future = time.time() + 100
+    best = find_model("toy").pointer("best")
+    scores = json.loads(Path("weights/toy/evaluation/test/scores.json").read_text())
+    if "checkpoint" not in scores:
+        os.utime(best / "state.json", (future, future))
+        assert "100.00*" in mt("runs").out
+        assert "* of an earlier checkpoint than the one that translates now" in mt("runs").out
+    shutil.copytree("weights/toy/evaluation/test", "weights/toy/evaluation/news")
+    assert "news BLEU" in mt("runs", "--on", "news").out
+    assert "sentences" in mt("runs", "toy").out
+
+
+def test_what_is_going_on_is_seen_by_its_lock(copied: Path, mt: Mt) -> None:
+    lock = FolderLock(Path("weights/toy"))
+    assert (only(mt)["state"], only(mt)["why"]) == ("running", f"process {os.getpid()}")
+    lock.release()
+    assert only(mt)["state"] == "ended"
+
+
+def test_one_that_was_stopped_says_by_what_and_how_long_all_starts_took(
+    copied: Path, mt: Mt
+) -> None:
+    Path("runs/toy/history.jsonl").write_text(
+        '{"began": "2026-11-30T12:00:00+00:00", "step": 0, "total": 800, "device": "cpu"}\n'
+        '{"stopped": "2026-11-30T12:10:00+00:00", "step": 4, "why": "SIGTERM"}\n'
+        '{"began": "2026-11-30T14:00:00+00:00", "step": 4, "total": 900, "device": "cpu"}\n'
+        '{"failed": "2026-11-30T14:20:00+00:00", "step": 9, "why": "no room"}\n'
+    )
+    run = only(mt)
+    assert (run["state"], run["why"], run["seconds"]) == ("stopped", "no room", 1800)
+    assert (run["total"], run["starts"]) == (900, 2)
+    out = mt("runs", "toy").out
+    assert re.search(r"^time +30 min in 2 starts$", out, re.M)
+    assert "the command that began it goes on with it" in out
+
+
+def test_one_that_was_killed(copied: Path, mt: Mt) -> None:
+    history = Path("runs/toy/history.jsonl")
+    history.write_text(history.read_text().splitlines()[0] + "\n")
+    run = only(mt)
+    assert (run["state"], run["why"]) == ("stopped", "killed, or the machine went down")
+    assert 0 < run["seconds"] < 600
+    shutil.rmtree(CHECKPOINTS)
+    CHECKPOINTS.mkdir()
+    assert str(only(mt)["why"]).endswith("; no checkpoint yet")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda: (list_checkpoints(CHECKPOINTS)[-1] / "state.json").write_text("{}"),
+         "state.json does not match its checksum"),
+        (lambda: os.truncate(list_checkpoints(CHECKPOINTS)[-1] / "model.safetensors", 5000),
+         "model.safetensors has not the length that it was written with"),
+        (lambda: (list_checkpoints(CHECKPOINTS)[-1] / "model.safetensors").write_bytes(b"x" * 99),
+         "model.safetensors is not readable"),
+        (lambda: (list_checkpoints(CHECKPOINTS)[-1] / "model.safetensors").unlink(),
+         "model.safetensors is missing"),
+        (lambda: Path("weights/toy/data.json").write_text("[1"),
+         "data.json is missing or damaged"),
+        (lambda: Path("weights/toy/config.yaml").unlink(), "config.yaml is missing"),
+        (lambda: Path("runs/toy/metrics.jsonl").write_text("{\n"), "metrics.jsonl is not readable"),
+    ],
+    ids=["state", "cut short", "overwritten", "gone", "data", "config", "metrics"],
+)  # fmt: skip
+def test_what_is_damaged_is_named(
+    copied: Path, mt: Mt, damage: Callable[[], object], said: str
+) -> None:
+    damage()
+    run = only(mt)
+    assert run["state"] == "damaged"
+    assert str(run["why"]).endswith(said)
+    assert said in mt("runs").out
+
+
+def test_half_a_run_is_told_as_what_it_is(copied: Path, mt: Mt) -> None:
+    copy_run("model-alone")
+    copy_run("record-alone")
+    shutil.rmtree("runs/model-alone")
+    shutil.rmtree("weights/record-alone")
+    Path("runs/toy/history.jsonl").unlink()  # a run of a time when there was none
+    states = {run["name"]: (run["state"], run["why"]) for run in rows(mt)}
+    assert states == {
+        "toy": ("ended", ""),
+        "model-alone": ("model", "copied here, or its record was removed"),
+        "record-alone": ("stopped", "no model in weights/record-alone"),
+    }
+
+
+def test_newest_first_or_by_any_column(copied: Path, mt: Mt) -> None:
+    assert [column.key for column in columns("test")] == list(KEYS)
+    copy_run("older")
+    copy_run("empty")
+    for path in [
+        *Path("runs/older").iterdir(),
+        *list_checkpoints(Path("weights/older/checkpoints")),
+    ]:
+        os.utime(path, (1e9, 1e9))
+    shutil.rmtree("weights/empty")
+    shutil.rmtree("runs/empty")
+    Path("runs/empty").mkdir()
+    newest = [row["name"] for row in rows(mt)]
+    assert newest == ["toy", "older", "empty"]
+    assert [row["name"] for row in rows(mt, "--reverse")] == ["older", "toy", "empty"]
+    assert [row["name"] for row in rows(mt, "--sort", "name")] == ["empty", "older", "toy"]
+    for key in KEYS:
+        assert len(rows(mt, "--sort", key)) == 3
+    best = find_model("older").pointer("best") / "state.json"
+    assert [row["name"] for row in rows(mt, "--sort", "valid-loss")][-1] == "empty"
+    assert best.is_file()
+    wrong = mt("runs", "--sort", "nmae")
+    assert wrong.status == 2
+    assert "nmae" in wrong.err
+
+
+def test_the_table_fits_the_terminal(copied: Path, mt: Mt, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_run("a-run-with-a-name-that-is-much-too-long-for-any-terminal")
+    copy_run("名前")
+    whole = mt("runs")
+    assert whole.err == ""
+    for width in (40, 60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        result = mt("runs")
+        lines = result.out.splitlines()
+        assert len(lines) == 4
+        assert max(map(text_width, lines)) <= width
+        assert ("no room for: " in result.err) == (width < 120 or "no room" in result.err)
+        assert all("ended" in line for line in lines[1:])
+    assert text_width("名前é\u0301") == 5
+    assert shorten("名前名前", 6) == "名前…"
+
+
+def test_the_curves_of_one_run(copied: Path, mt: Mt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    out = mt("runs", "toy").out
+    assert "state        ended: training.epochs is 40" in out
+    assert "⠶ train   ● valid" in out
+    picture = out[out.index("loss, nats") :]
+    assert max(map(len, picture.splitlines())) <= 70
+    assert mt("runs", "weights/toy").out == mt("runs", "runs/toy").out == out
+    curves = json.loads(mt("runs", "toy", "--json").out)["curves"]
+    lines = [json.loads(line) for line in Path("runs/toy/metrics.jsonl").read_text().splitlines()]
+    expected = [[line["step"], line["train/loss"]] for line in lines if "train/loss" in line]
+    assert curves["train/loss"] == expected
+    table = list(csv.DictReader(mt("runs", "toy", "--csv").out.splitlines()))
+    got = [[float(r["step"]), float(r["train/loss"])] for r in table if r["train/loss"]]
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ("", "loss, nats a token, by step: nothing is recorded yet"),
+        ('{"step": 1, "train/loss": 2.5}\n', "⠶ train\n"),
+        ('{"step": 1, "train/loss": NaN}\n', "⠶ train (1 not finite, left out)\n"),
+    ],
+    ids=["nothing", "one point", "NaN"],
+)
+def test_curves_of_little(copied: Path, mt: Mt, record: str, said: str) -> None:
+    Path("runs/toy/metrics.jsonl").write_text(record)
+    result = mt("runs", "toy")
+    assert result.status == 0
+    assert said in result.out
+    assert "BLEU of validation, by step: nothing is recorded" in result.out
+    json.loads(mt("runs", "toy", "--json").out, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_a_name_that_is_not_there(copied: Path, mt: Mt) -> None:
+    result = mt("runs", "tov")
+    assert (result.status, result.out) == (2, "")
+    assert f"mt: no run tov in {copied}/runs or {copied}/weights; did you mean toy?" in result.err
+    (copied / "elsewhere" / "toy").mkdir(parents=True)
+    assert mt("runs", "elsewhere/toy").status == 2
+    Path("runs/toy/metrics.jsonl").write_text("{\n")
+    result = mt("runs", "toy")
+    assert result.status == 2
+    assert "metrics.jsonl is damaged" in result.err
+
+
+def test_no_runs_at_all(here: Path, mt: Mt) -> None:
+    result = mt("runs")
+    assert (result.status, result.out) == (0, "")
+    assert f"no runs in {here}/runs and {here}/weights; `mt train" in result.err
+    assert mt("runs", "--json").out == "[]\n"
+    assert list(here.iterdir()) == []
+
+
+def test_it_imports_no_torch_and_is_fast_with_a_hundred_runs(copied: Path) -> None:
+    for i in range(99):
+        for place in ("runs", "weights"):
+            shutil.copytree(f"{place}/toy", f"{place}/run-{i}", copy_function=os.link)
+    program = (
+        "import sys, time\nfrom mt.cli.main import main\n"
+        "main(['runs', '--csv'])\nbegan = time.process_time()\nmain(['runs', '--csv'])\n"
+        "heavy = {'torch', 'datasets', 'numpy', 'sacrebleu'} & set(sys.modules)\n"
+        "print(time.process_time() - began, heavy, file=sys.stderr)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    seconds, _, heavy = ended.stderr.decode().strip().partition(" ")
+    assert heavy == "set()"
+    assert float(seconds) < 1.0  # of processor time
+    assert len(ended.stdout.splitlines()) == 2 * 101
