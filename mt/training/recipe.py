@@ -46,6 +46,7 @@ FOR_VALIDATION = 0.08  # most of the time that it may take, in all
 MOST_BLEU_SAMPLES, FEWEST_BLEU_SAMPLES = 200, 10
 HELD_OUT, HELD_OUT_SHARE = 500, 0.05  # pairs for validation and for test each, and of all at most
 FEWEST_TO_HOLD_OUT = 20  # pairs in all
+FEWEST_STEPS = 200  # that teach something
 MINUTES = 30.0  # if nobody says how many
 
 FILLED = 0.85  # of a batch is real tokens
@@ -90,7 +91,7 @@ class Facts:
     gpu: bool
     flops: float  # floating-point operations a second in training, of all processes
     minutes: float  # that the whole run may take
-    seconds: float  # that are left of them
+    seconds: float  # that are left of them for training, what comes after it included
     overrides: Sequence[str] = field(default=())  # as of --set
 
 
@@ -106,8 +107,8 @@ def choose(facts: Facts) -> Choice:
     left = facts.seconds * ON_STEPS
     if left < LEAST_SECONDS:
         raise UserError(
-            f"--minutes {facts.minutes:g} is too little: reading the corpus and trying the machine "
-            f"took {60 * facts.minutes - facts.seconds:.0f} seconds; give more"
+            f"--minutes {facts.minutes:g} is too little: reading and preparing the corpus and "
+            f"trying the machine take {60 * facts.minutes - facts.seconds:.0f} seconds; give more"
         )
     held = _held_out(facts)
     pairs = max(1, facts.pairs - sum(held[f"{split}_size"] for split in _split_off(facts)))
@@ -227,6 +228,8 @@ def _why(
         f"steps        about {_round(steps)} of {training.batch_tokens or 0:,} tokens; "
         f"{training.warmup_steps:,} of warm-up, then to zero in a line",
     ]
+    if steps < FEWEST_STEPS and passes < MOST_PASSES:
+        lines.append(f"warning      about {steps:,} steps teach next to nothing: give more time")
     if passes >= MOST_PASSES:
         lines.append(
             f"time         not all of it is used: more than {MOST_PASSES} times the same pairs "

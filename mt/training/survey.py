@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,13 +78,13 @@ def _side(corpus: Corpus, side: str) -> Side:
     train: datasets.Dataset = corpus.splits["train"]
     texts = train[:: max(1, len(train) // SAMPLE)][side]
     lengths = sorted(map(len, texts))
-    words = Counter(word for text in texts for word in text.split())
+    types = {word for text in texts for word in re.findall(r"\w+", text)}
     return Side(
         language=getattr(corpus.report, side),
-        words=sum(words.values()) / len(texts),
+        words=sum(len(text.split()) for text in texts) / len(texts),
         characters=sum(lengths) / len(texts),
         long=lengths[min(len(lengths) - 1, round(0.995 * len(lengths)))],
-        types=len(words),
+        types=len(types),
         script=main_script(" ".join(texts[:2000])),
     )
 

@@ -78,7 +78,7 @@ def test_one_pair(here: Path, mt: Mt, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_time_is_one_line_and_leaves_no_file(corpus: Path, mt: Mt) -> None:
     result = mt(*AUTO, "--data", "toy.jsonl", "--minutes", "0.001")
     assert result.status == 2
-    assert result.err.splitlines()[-1].startswith("mt: --minutes 0.001 is too little: reading the ")
+    assert result.err.splitlines()[-1].startswith("mt: --minutes 0.001 is too little: reading and ")
     assert not list(Path().glob("*.yaml"))
     assert not Path("weights").exists()
 

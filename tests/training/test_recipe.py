@@ -148,5 +148,11 @@ def test_what_the_user_sets_lies_over_the_recipe_and_is_told() -> None:
 
 
 def test_no_time_at_all_is_said() -> None:
-    with pytest.raises(UserError, match=r"--minutes 0.05 is too little: .* took 4 seconds"):
+    with pytest.raises(UserError, match=r"--minutes 0.05 is too little: .* take 4 seconds"):
         choose(facts(minutes=0.05, seconds=-1.0))
+
+
+def test_a_handful_of_steps_is_warned_of() -> None:
+    said = [" ".join(choose(facts(minutes=m)).why) for m in (1.0, 30.0)]
+    assert "teach next to nothing: give more time" in said[0]
+    assert "teach next to nothing" not in said[1]
