@@ -229,7 +229,7 @@ def test_before_it_was_measured_a_validation_takes_its_share_of_an_epoch(
     corpus: Path, hand: Hand
 ) -> None:
     """40 of 60 pairs of about one length to validate on, forward alone: a third of two epochs."""
-    trainer = train(hand, data__valid_size=40, training__max_steps=4).run.trainer
+    trainer = train(hand, data__valid_size=40, training__max_steps=6).run.trainer
     assert trainer.time.pace == pytest.approx(10)
     epoch = 10 * trainer.steps_per_epoch
     assert trainer.seconds_of_reading_valid() == pytest.approx(2 * epoch / 3, rel=0.05)
