@@ -61,8 +61,17 @@ def dump_config(config: Config) -> str:
 
 def dump_settings(config: Config) -> str:
     """The same of what was set alone; the rest has its default values when it is read again."""
-    settings = config.model_dump(exclude_unset=True)
+    settings = _plain(config.model_dump(exclude_unset=True))
     return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
+
+
+def _plain(value: Any) -> Any:
+    """Whole numbers without a point: 500, not 500.0."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def differences(old: Config, new: Config) -> list[str]:

@@ -213,7 +213,8 @@ class Trainer:
         took = self.progress.took
         if self.saver is not None and self.saver.seconds is not None:
             took["saving"] = self.saver.seconds
-        measured = "saving" in took and ("validating" in took or self.valid_data is None)
+        saving = "saving" in took or (self.saver is not None and self.saver.busy)
+        measured = saving and ("validating" in took or self.valid_data is None)
         if "validating" not in took:
             took = {**took, "validating": self.seconds_of_reading_valid()}
         return self.time.look(self.progress.prepared, took, self.seconds_aside, measured)

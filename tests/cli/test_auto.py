@@ -39,6 +39,7 @@ def test_it_writes_a_config_trains_it_and_the_same_command_goes_on(corpus: Path,
 
     text = path.read_text("utf-8")
     assert text.startswith(f"# Chosen by: mt {' '.join(AUTO[:3])} --data toy.jsonl --src en")
+    assert "minutes: 2\n" in text
     config = load_config(path)
     assert config.training.minutes == 2
     assert config.training.max_steps == 3
