@@ -5,8 +5,9 @@ What the settings are is in `mt.config`.
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,40 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
     return _validate(data, places, str(path.absolute()))
 
 
-def config_from_dict(data: dict[str, Any], where: str) -> Config:
-    """The config in `data`, checked as `load_config` does; `where` names it in messages."""
-    return _validate(data, {}, where)
+def config_from_dict(
+    data: dict[str, Any],
+    where: str,
+    overrides: Sequence[str] = (),
+    places: Mapping[str, str] | None = None,
+) -> Config:
+    """The config in `data`, checked as `load_config` does; `where` names it in messages.
+
+    `places` says where a key in it came from, as {"data.src": "--src"}.
+    """
+    data, places = copy.deepcopy(data), dict(places or {})
+    for override in overrides:
+        _apply_override(data, override, places)
+    return _validate(data, places, where)
 
 
 def dump_config(config: Config) -> str:
     """The resolved config as YAML that `load_config` reads back to an equal one."""
     return yaml.safe_dump(config.model_dump(), sort_keys=False, allow_unicode=True)
+
+
+def dump_settings(config: Config) -> str:
+    """The same of what was set alone; the rest has its default values when it is read again."""
+    settings = _plain(config.model_dump(exclude_unset=True))
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
+
+
+def _plain(value: Any) -> Any:
+    """Whole numbers without a point: 500, not 500.0."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def differences(old: Config, new: Config) -> list[str]:

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mt.cli.auto import AUTO, add_options, check_options, choose_config
 from mt.cli.failure import explain, job
 from mt.cli.memory import memory_advice
 from mt.errors import RunError, is_out_of_memory
@@ -33,8 +34,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "train",
         help="train a model from a config file; the same command again resumes",
-        description="Trains the model that a config file describes. Given again, the same command "
-        "goes on where the run stopped.",
+        description="Trains the model that a config file describes, or one that it chooses itself "
+        "(--config auto). Given again, the same command goes on where the run stopped.",
     )
     add_config_options(parser)
     parser.add_argument(
@@ -42,6 +43,7 @@ def add_parser(commands: Any) -> None:
         action="store_true",
         help="begin anew; an earlier run of this name is moved aside, not deleted",
     )
+    add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -66,18 +68,22 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Trains; 0 when the run is complete, 130 or 143 when it was told to stop."""
     began = time.time()
+    check_options(arguments)
     with job() as world:
         return _train_config(arguments, world, began)
 
 
 def _train_config(arguments: argparse.Namespace, world: World | None, began: float) -> int:
+    from mt.cli.report import only_warn, start_logging
     from mt.config_file import load_config
 
-    config = load_config(Path(arguments.config), arguments.overrides)
-
-    from mt.cli.report import only_warn, start_logging
-
-    start_logging()
+    if arguments.config == AUTO:
+        start_logging()
+        config = choose_config(arguments, world, began)
+        arguments.config = f"{config.name}.yaml"
+    else:
+        config = load_config(Path(arguments.config), arguments.overrides)
+        start_logging()
     if world is not None:
         from mt.training.resume import newest_first
 

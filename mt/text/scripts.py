@@ -104,3 +104,12 @@ def foreign_script(language: str) -> Callable[[str], bool] | None:
         return others > sum(map(len, own.findall(text)))
 
     return is_foreign
+
+
+def main_script(text: str) -> str:
+    """The script that most letters of a text are in, as "Latin"; empty without letters."""
+    counts = {
+        script: sum(map(len, re.findall(f"[{_ranges(script)}]+", text))) for script in _BLOCKS
+    }
+    most = max(counts, key=lambda script: counts[script])
+    return most if counts[most] else ""

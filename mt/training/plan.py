@@ -52,7 +52,7 @@ def _length(trainer: Trainer) -> Iterator[str]:
     if minutes is not None and each:
         seconds = max(0.0, trainer.time.left - trainer.progress.seconds)
         in_time = trainer.progress.step + round(seconds / each)
-        yield f"time         {spell_seconds(60 * minutes)} for all, {spell_seconds(seconds)} left"
+        yield f"time         {minutes:g} min for all, {spell_seconds(seconds)} left"
         if in_time < total:
             total, about = in_time, "about "
     if not about and each:

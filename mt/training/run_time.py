@@ -30,7 +30,7 @@ class RunTime:
         self.began = clock.now()  # the command, which may have begun earlier than this was made
         self.before = 0.0  # seconds that earlier starts of the run took
         self._looked: tuple[float, float] | None = None  # when, and the time aside until then
-        self._pace = 0.0  # seconds of a step, a moving average
+        self.pace = 0.0  # seconds of a step, a moving average
         self._rehearsed = False
 
     @property
@@ -81,6 +81,6 @@ class RunTime:
         if self._looked is not None:
             then, aside_then = self._looked
             step = max(0.0, (now - then) - (aside - aside_then))
-            self._pace = step if not self._pace else 0.8 * self._pace + 0.2 * step
+            self.pace = step if not self.pace else 0.8 * self.pace + 0.2 * step
         self._looked = now, aside
-        return self._pace
+        return self.pace

@@ -213,8 +213,18 @@ class Trainer:
         took = self.progress.took
         if self.saver is not None and self.saver.seconds is not None:
             took["saving"] = self.saver.seconds
-        measured = "saving" in took and ("validating" in took or self.valid_data is None)
+        saving = "saving" in took or (self.saver is not None and self.saver.busy)
+        measured = saving and ("validating" in took or self.valid_data is None)
+        if "validating" not in took:
+            took = {**took, "validating": self.seconds_of_reading_valid()}
         return self.time.look(self.progress.prepared, took, self.seconds_aside, measured)
+
+    def seconds_of_reading_valid(self) -> float:
+        """What the validation loss will take at least: its share of an epoch, forward alone."""
+        if self.valid_data is None:
+            return 0.0
+        share = float(self.valid_data.lengths.sum() / self.train_data.lengths.sum())
+        return self.time.pace * self.steps_per_epoch * share / 3
 
     def _too_late(self) -> bool:
         """Whether the time is over and nothing is left to do, as it was validated and saved."""

@@ -225,6 +225,16 @@ def test_without_validation_pairs_saving_is_measured(corpus: Path, hand: Hand) -
     assert 0.95 * SECONDS <= found.seconds <= SECONDS
 
 
+def test_before_it_was_measured_a_validation_takes_its_share_of_an_epoch(
+    corpus: Path, hand: Hand
+) -> None:
+    """40 of 60 pairs of about one length to validate on, forward alone: a third of two epochs."""
+    trainer = train(hand, data__valid_size=40, training__max_steps=6).run.trainer
+    assert trainer.time.pace == pytest.approx(10)
+    epoch = 10 * trainer.steps_per_epoch
+    assert trainer.seconds_of_reading_valid() == pytest.approx(2 * epoch / 3, rel=0.05)
+
+
 def test_the_end_has_time_for_an_average() -> None:
     took = {"validating": 20.0, "saving": 4.0}
     settings = TrainingConfig.model_validate({"minutes": 5})
@@ -301,7 +311,7 @@ def test_a_real_run(corpus: Path, mt: Callable[..., Result]) -> None:
     result = mt("train", "--config", config, "--set", minutes)
     seconds = time.monotonic() - began
     assert result.status == 0, result.err
-    assert "time         4 s for all, " in result.err
+    assert "time         0.07 min for all, " in result.err
     assert "ended after step" in result.err
     assert ": training.minutes is 0.07" in result.err
     assert 0.8 * 4.2 < seconds < 2 * 4.2  # others may want the machine, too
