@@ -290,7 +290,7 @@ def _translations(
 
 def _stored(one: Given, test_set: TestSet, arguments: argparse.Namespace) -> System | None:
     """The system if its translations are there already. Raises UserError for a wrong search."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from mt.evaluation.comparison import System
     from mt.evaluation.stored import stored, translating
@@ -300,12 +300,13 @@ def _stored(one: Given, test_set: TestSet, arguments: argparse.Namespace) -> Sys
     assert one.folder is not None
     assert one.config is not None
     assert one.languages is not None
+    search = search_from(_for_model(arguments, one.name), one.config)
     how = {
         "engine": one.engine,
         "unknown": arguments.unknown,
         "prefix": arguments.prefix,
         "paragraphs": arguments.paragraphs,
-        "search": asdict(search_from(_for_model(arguments, one.name), one.config)),
+        "search": asdict(replace(search, scored=False, align=False)),  # as it translates
     }
     found = stored(one.folder, test_set, one.languages, how)
     if found is None:

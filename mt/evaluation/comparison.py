@@ -243,15 +243,16 @@ def _most(
 ) -> Sentences:
     """The sentences with the largest differences of chrF; of equal ones the first."""
     scored = [(before.of([i]), after.of([i])) for i in range(len(test_set.references))]
-    order = sorted(range(len(scored)), key=lambda i: scored[i][0] - scored[i][1])
+    gains = [b - a for a, b in scored]
+    rising = sorted(range(len(gains)), key=lambda i: gains[i])
+    falling = sorted(range(len(gains)), key=lambda i: -gains[i])
 
     def shown(i: int) -> SideBySide:
         source = test_set.sources[i] if test_set.sources else ""
         texts = baseline.hypotheses[i], system.hypotheses[i]
         return SideBySide(i + 1, source, test_set.references[i], *texts, *scored[i])
 
-    higher = sum(b > a for a, b in scored)
-    lower = sum(b < a for a, b in scored)
-    better = [shown(i) for i in order[: min(count, higher)]]
-    worse = [shown(i) for i in order[::-1][: min(count, lower)]]
+    higher, lower = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    better = [shown(i) for i in falling[: min(count, higher)]]
+    worse = [shown(i) for i in rising[: min(count, lower)]]
     return Sentences(place, better, worse, higher, lower, len(scored) - higher - lower)
