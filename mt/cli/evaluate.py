@@ -76,6 +76,7 @@ def _evaluate_model(arguments: argparse.Namespace) -> int:
     from mt.evaluation.evaluate import write_results
     from mt.evaluation.scores import score
     from mt.progress import track
+    from mt.storage.export_record import read_record
 
     engine, folder = find_engine(arguments)
     config = folder.read_config()
@@ -91,7 +92,17 @@ def _evaluate_model(arguments: argparse.Namespace) -> int:
     hypotheses = [translation.text for translation in translations]
     scores = score(hypotheses, test_set.references)
     output = Path(arguments.output or folder.path / "evaluation" / test_set.name)
-    how = {"engine": engine, "unknown": arguments.unknown, "search": asdict(translator.search)}
+    record = read_record(folder.path)
+    how = {
+        "checkpoint": record.checkpoint
+        if record
+        else getattr(translator.engine, "checkpoint", None),
+        "engine": engine,
+        "unknown": arguments.unknown,
+        "prefix": arguments.prefix,
+        "paragraphs": arguments.paragraphs,
+        "search": asdict(translator.search),
+    }
     write_results(output, test_set, hypotheses, scores, (config.data.src, config.data.tgt), how)
     _show(f"{folder.path}, {test_set.name}, {len(hypotheses):,} sentences", scores)
     notes = Notes(translator.source_limit)

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from mt import __version__
-from mt.cli import completion, config, data, evaluate, export, runs, score, train, translate
+from mt.cli import (
+    compare, completion, config, data, evaluate, export, runs, score, train, translate,
+)  # fmt: skip
 from mt.cli.failure import FAILED, explain
 from mt.cli.parser import Parser
 from mt.errors import ToldError
@@ -28,7 +30,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"mt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     for command in (
-        train, translate, evaluate, runs, score, data, export, config, completion,
+        train, translate, evaluate, compare, runs, score, data, export, config, completion,
     ):  # fmt: skip
         command.add_parser(commands)
     return parser

@@ -61,6 +61,11 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="NAME|DIR", help="a name in weights/ or a folder (default: the newest)"
     )
+    add_translating_options(parser)
+
+
+def add_translating_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say how a model translates."""
     add_engine_options(parser)
     parser.add_argument(
         "--unknown",
