@@ -45,6 +45,7 @@ class TorchEngine:
     def __init__(self, model: TranslationModel, device: torch.device) -> None:
         self.model = model
         self.device = device
+        self.checkpoint: str | None = None  # the name of the one that the weights are of
 
     @classmethod
     def load(
@@ -52,10 +53,12 @@ class TorchEngine:
         device: torch.device,
     ) -> TorchEngine:  # fmt: skip
         """The model in a folder that has this config and these tokenizers. Raises UserError."""
-        weights, _ = folder.weights(src, tgt)
+        weights, checkpoint = folder.weights(src, tgt)
         model = build_model(config.model, src.vocab_size, tgt.vocab_size, init=False)
         load_weights(model, weights)
-        return cls(model.to(device).eval(), device)
+        engine = cls(model.to(device).eval(), device)
+        engine.checkpoint = checkpoint.name
+        return engine
 
     def search(
         self,

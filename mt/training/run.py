@@ -24,6 +24,7 @@ from mt.decoding.torch_engine import TorchEngine
 from mt.decoding.translator import Translation, Translator
 from mt.distributed import ALONE, World
 from mt.errors import UserError
+from mt.evaluation.evaluate import first_of
 from mt.evaluation.scores import score
 from mt.model.build import build_model, bytes_to_train
 from mt.model.device import memory_of, resolve_device, resolve_precision
@@ -277,21 +278,23 @@ class Run:
 
     def _decode(self) -> tuple[dict[str, float], list[dict[str, str]]]:
         """BLEU and chrF of the first validation sentences, and some of them side by side."""
-        count = min(self.config.training.bleu_samples, len(self.data.corpus.splits["valid"]))
-        rows = self.data.corpus.splits["valid"][:count]
-        share = self.translator.translate(self.world.share(rows["src"]))
+        # What `mt evaluate --split valid` scores too, by the same code.
+        test_set = first_of(self.data.corpus, "valid", self.config.training.bleu_samples)
+        share = self.translator.translate(self.world.share(test_set.sources))
         translations = self.world.gather(share)
-        scores = score([t.text for t in translations], rows["ref"])
+        hypotheses = [translation.text for translation in translations]
+        scores = score(hypotheses, test_set.references, self.config.data.tgt)
         self._draw_attention(translations[:PICTURES])
         if not self._signatures_said:
             self._signatures_said = True
             for result in scores.values():
                 log.info(
-                    "validation %s is of %s sentences, %s", result.name, count, result.signature
-                )
+                    "validation %s is of %s sentences, %s",
+                    result.name, len(hypotheses), result.signature,
+                )  # fmt: skip
         samples = [
             {"source": t.source, "reference": reference, "translation": t.text}
-            for t, reference in zip(translations[:SAMPLES], rows["ref"], strict=False)
+            for t, reference in zip(translations[:SAMPLES], test_set.references, strict=False)
         ]
         return {name: result.value for name, result in scores.items()}, samples
 
