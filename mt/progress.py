@@ -31,7 +31,7 @@ def track(
     done, last = 0, time.monotonic()
     for item in items:
         yield item
-        done += each
+        done = done + each if total is None else min(done + each, total)
         if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
             log.info("%s: %s%s%s", what, f"{done:,}", f" of {total:,}" if total else "", unit)

@@ -47,6 +47,10 @@ def find_engine(arguments: argparse.Namespace) -> tuple[str, ModelFolder]:
             f"{folder.path.absolute()} is an export for {engine}, which `mt` does not run; give "
             "the model that it is of"
         )
+    if checkpoint := getattr(arguments, "checkpoint", None):
+        if engine != "torch":
+            raise UserError(f"--checkpoint is for --engine torch: an export for {engine} has one")
+        folder.choose(checkpoint)
     if record or engine == "torch":
         return engine, folder
     exported = ModelFolder(folder.path / engine)

@@ -13,7 +13,16 @@ from io import TextIOWrapper
 
 from mt import __version__
 from mt.cli import (
-    compare, completion, config, data, evaluate, export, runs, score, train, translate,
+    compare,
+    completion,
+    config,
+    data,
+    evaluate,
+    export,
+    runs,
+    score,
+    train,
+    translate,
 )  # fmt: skip
 from mt.cli.failure import FAILED, explain
 from mt.cli.parser import Parser

@@ -1,38 +1,48 @@
-"""What to evaluate on, and the files that an evaluation leaves behind."""
+"""What to evaluate on: a split that a model was not trained on, or text of one's own."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mt.config import Config
 from mt.errors import UserError
-from mt.evaluation.scores import Score
-from mt.storage import atomic
 from mt.storage.model_folder import ModelFolder
 from mt.text.corpus import Corpus, load_corpus
+from mt.text.hub import not_from_the_hub
 
 _LINE_BREAK = re.compile("\r\n?|\n")
 
 
 @dataclass(frozen=True)
 class TestSet:
-    """Sources, and the references for them, untouched but that each is one line."""
+    """N sources, and the references for them, untouched but that each is one line."""
 
     name: str
-    sources: Sequence[str]
+    sources: Sequence[str]  # none where translations are scored that are there already
     references: Sequence[str]
+    others: Sequence[Sequence[str]] = ()  # more references, N each
+    documents: Sequence[str] = ()  # N, the document that each sentence is of; or none
 
     __test__ = False  # pytest: this is not a test
 
     def __post_init__(self) -> None:
         for side in ("sources", "references"):
-            lines = [_LINE_BREAK.sub(" ", text) for text in getattr(self, side)]
-            object.__setattr__(self, side, lines)
+            object.__setattr__(self, side, one_line_each(getattr(self, side)))
+        object.__setattr__(self, "others", [one_line_each(side) for side in self.others])
+
+    @property
+    def streams(self) -> list[Sequence[str]]:
+        """All references: as many sequences of N as there are of each sentence."""
+        return [self.references, *self.others]
+
+
+def one_line_each(texts: Sequence[str]) -> list[str]:
+    """`texts` with spaces for line breaks."""
+    return [_LINE_BREAK.sub(" ", text) for text in texts]
 
 
 def held_out(folder: ModelFolder, config: Config, split: str | None) -> TestSet:
@@ -40,8 +50,24 @@ def held_out(folder: ModelFolder, config: Config, split: str | None) -> TestSet:
 
     Raises `UserError` when it is empty, or the corpus is no longer what the model was trained on.
     """
+    return split_of(corpus_of(folder, config), folder, split)
+
+
+def corpus_of(folder: ModelFolder, config: Config) -> Corpus:
+    """What the model was trained on. Raises `UserError` if that is no longer there."""
     corpus = load_corpus(config.data)
     check_same_split(corpus, folder)
+    return corpus
+
+
+def corpus_at_hand(folder: ModelFolder, config: Config) -> Corpus:
+    """As `corpus_of`, without fetching anything from the Hub."""
+    with not_from_the_hub():
+        return corpus_of(folder, config)
+
+
+def split_of(corpus: Corpus, folder: ModelFolder, split: str | None) -> TestSet:
+    """As `held_out`, of the corpus of the model in `folder`."""
     name = split or ("test" if len(corpus.splits["test"]) else "valid")
     rows = corpus.splits[name]
     if not len(rows):
@@ -49,7 +75,13 @@ def held_out(folder: ModelFolder, config: Config, split: str | None) -> TestSet:
             f"the {name} split of {folder.path.absolute()} is empty (data.{name}_size was 0); "
             "choose another with --split, or give files with --src and --ref"
         )
-    return TestSet(name, rows["src"][:], rows["ref"][:])
+    return first_of(corpus, name, len(rows))
+
+
+def first_of(corpus: Corpus, split: str, count: int) -> TestSet:
+    """The first sentences of a split, which training validates on too."""
+    rows = corpus.splits[split][: min(count, len(corpus.splits[split]))]
+    return TestSet(split, rows["src"], rows["ref"])
 
 
 def check_same_split(corpus: Corpus, folder: ModelFolder) -> None:
@@ -70,33 +102,3 @@ def check_same_split(corpus: Corpus, folder: ModelFolder) -> None:
             f"({'; '.join(changed)}); put the old data back, or choose another name "
             "(--restart moves the old run aside and trains anew)"
         )
-
-
-def write_results(
-    folder: Path,
-    test_set: TestSet,
-    hypotheses: Sequence[str],
-    scores: Mapping[str, Score],
-    languages: tuple[str, str],
-    how: Mapping[str, Any],
-) -> None:
-    """Writes src, ref and hyp, a sentence a line, and scores.json, with `how` it was translated.
-
-    The `sacrebleu` command gives the same scores on these files.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    src, tgt = languages
-    columns = {
-        f"src.{src}": test_set.sources,
-        f"ref.{tgt}": test_set.references,
-        f"hyp.{tgt}": hypotheses,
-    }
-    for name, lines in columns.items():
-        atomic.write_text(folder / name, "".join(f"{line}\n" for line in lines))
-    content = {
-        "test_set": test_set.name,
-        "sentences": len(hypotheses),
-        **{name: asdict(score) for name, score in scores.items()},
-        **how,
-    }
-    atomic.write_text(folder / "scores.json", json.dumps(content, indent=2) + "\n")

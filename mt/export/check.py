@@ -54,7 +54,9 @@ def compare(
         _translations(translator, test_set, batch_size) for translator in (before, after)
     )
     same = sum(a == b for a, b in zip(first, second, strict=True))
-    bleu = [score(texts, test_set.references)["bleu"] for texts in (first, second)]
+    bleu = [
+        score(texts, test_set.references, after.tgt.language)["bleu"] for texts in (first, second)
+    ]
     return Comparison(len(first), same / len(first), *bleu)
 
 

@@ -36,6 +36,7 @@ class ModelFolder:
         self.data_file = path / "data.json"
         self.checkpoints = path / "checkpoints"
         self.average = self.checkpoints / "average"  # of some of them; nothing to resume from
+        self.chosen: Path | None = None  # the checkpoint to translate with, instead of the best
 
     @property
     def exists(self) -> bool:
@@ -72,6 +73,20 @@ class ModelFolder:
         there = [*list_checkpoints(self.checkpoints), *([self.average] * self.average.is_dir())]
         return named if named in there else None
 
+    def choose(self, name: str) -> None:
+        """Makes the checkpoint `name`, or "best" or "last", the one to translate with.
+
+        Raises UserError when there is no such checkpoint.
+        """
+        there = [*list_checkpoints(self.checkpoints), *([self.average] * self.average.is_dir())]
+        named = self.pointer(name) if name in ("best", "last") else self.checkpoints / name
+        if named not in there:
+            names = ", ".join(["best", "last", *(path.name for path in there)])
+            raise UserError(
+                f"no checkpoint {name} in {self.checkpoints.absolute()}; there is {names}"
+            )
+        self.chosen = named
+
     def point(self, name: str, checkpoint: Path) -> None:
         """Makes the file `name` ("best" or "last") name a checkpoint."""
         atomic.write_text(self.path / name, checkpoint.name + "\n")
@@ -81,7 +96,8 @@ class ModelFolder:
         (self.path / name).unlink(missing_ok=True)
 
     def weights(self, src: Tokenizer, tgt: Tokenizer) -> tuple[dict[str, Tensor], Path]:
-        """The weights to translate with, and their checkpoint: the best, else the newest.
+        """The weights to translate with, and their checkpoint: the chosen, else the best, else the
+        newest.
 
         A damaged checkpoint is named and the next one used. Raises UserError when none is left,
         or when the tokenizers are not those that the weights were trained with.
@@ -89,6 +105,8 @@ class ModelFolder:
         newest = list_checkpoints(self.checkpoints)[::-1]
         best = self.pointer("best")
         order = [best, *[path for path in newest if path != best]] if best else newest
+        if self.chosen:
+            order = [self.chosen]
         if not order and read_record(self.path):
             raise UserError(f"{self.path.absolute()} is an export; give the model that it is of")
         if not order:
@@ -107,6 +125,8 @@ class ModelFolder:
                 return read(checkpoint), checkpoint
             except DamagedError as error:
                 log.warning("damaged checkpoint %s passed over: %s", checkpoint.name, error)
+        if self.chosen:
+            raise UserError(f"{self.chosen.absolute()} is damaged; choose another --checkpoint")
         raise UserError(
             f"every checkpoint in {self.checkpoints.absolute()} is damaged; "
             "train again with --restart"

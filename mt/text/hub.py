@@ -47,6 +47,16 @@ def load_from_hub(
             raise _explained(name, revision, error) from None
 
 
+@contextmanager
+def not_from_the_hub() -> Iterator[None]:
+    """Data sets of the Hub are had from the cache alone, or not at all."""
+    before, datasets.config.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE, True
+    try:
+        yield
+    finally:
+        datasets.config.HF_HUB_OFFLINE = before
+
+
 def _directions(subset: str) -> list[str]:
     """The subset as given, and the other way round."""
     for mark in "-_":

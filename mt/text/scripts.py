@@ -63,6 +63,7 @@ _LANGUAGES = {
     ("Han",): "zh",
 }
 _SCRIPTS_OF = {code: scripts for scripts, codes in _LANGUAGES.items() for code in codes.split()}
+_SAME = {"nb": "no", "nn": "no", "iw": "he"}  # one language by several codes
 # Names, formulas and one quoted word are no sign of a wrong language.
 FEWEST_FOREIGN_LETTERS = 10
 
@@ -80,13 +81,23 @@ def _is_latin1(text: str) -> bool:
     return True
 
 
+def known_language(language: str) -> str | None:
+    """The two letters of a language that we know, as "pt" of "pt-BR"; None for any other text."""
+    base = _SAME.get(_base(language), _base(language))
+    return base if base in _SCRIPTS_OF else None
+
+
+def _base(language: str) -> str:
+    return re.split(r"[-_]", language.lower())[0]
+
+
 @cache
 def foreign_script(language: str) -> Callable[[str], bool] | None:
     """Whether most letters of a text are not of the language's script; None for unknown ones.
 
     `language` is a code as "it", "pt-BR" or "zh_Hans"; a script in it is not read.
     """
-    scripts = _SCRIPTS_OF.get(re.split(r"[-_]", language.lower())[0])
+    scripts = _SCRIPTS_OF.get(_base(language))
     if scripts is None:
         return None
     own = re.compile(f"[{''.join(map(_ranges, scripts))}]+")

@@ -13,6 +13,7 @@ from mt.config import Config
 from mt.decoding.torch_engine import TorchEngine
 from mt.decoding.translator import Translator
 from mt.distributed import ALONE, World
+from mt.evaluation.evaluate import first_of
 from mt.model.build import build_model
 from mt.model.device import resolve_device, resolve_precision
 from mt.model.weights import load_weights
@@ -173,8 +174,9 @@ class Run:
         model = build_model(config.model, *sizes, seed=config.seed).to(self.device)
         engine = TorchEngine(model, self.device)
         translator = Translator(engine, data.src, data.tgt, config)
-        rows = data.corpus.splits["valid"][: config.training.bleu_samples]
-        self.samples = Samples(translator, rows["src"], rows["ref"], self.world)
+        # What `mt evaluate --split valid` scores too, by the same code.
+        test_set = first_of(data.corpus, "valid", config.training.bleu_samples)
+        self.samples = Samples(translator, test_set, config.data.tgt, self.world)
         return Trainer(
             config,
             model,
@@ -182,7 +184,7 @@ class Run:
             data.valid if len(data.valid) else None,
             device=self.device,
             dtype=self.dtype,
-            decode=self._decode if self.samples.sources and len(data.valid) else None,
+            decode=self._decode if test_set.sources and len(data.valid) else None,
             save=self._save,
             world=self.world,
         )

@@ -10,6 +10,7 @@ import numpy as np
 from mt.decoding.attention import attention_maps
 from mt.decoding.translator import Translation, Translator
 from mt.distributed import World
+from mt.evaluation.evaluate import TestSet
 from mt.evaluation.scores import score
 from mt.pictures.heatmap import mean_picture
 from mt.training.metrics import MetricsLog
@@ -24,21 +25,21 @@ class Samples:
     """The first validation sentences, translated again and again by the model as it is."""
 
     def __init__(
-        self, translator: Translator, sources: list[str], references: list[str], world: World
+        self, translator: Translator, test_set: TestSet, language: str, world: World
     ) -> None:
-        """All processes translate the same `sources`, each a share of them."""
+        """All processes have the same `test_set`, into `language`; each translates its share."""
         self.translator = translator
-        self.sources = sources
-        self.references = references
+        self.test_set = test_set
+        self.language = language
         self.world = world
         self._signatures_said = False
         self._drawn_at = -1  # step of the last pictures
 
     def translate(self, metrics: MetricsLog | None, step: int) -> Scored:
         """BLEU and chrF of them all, and some of them side by side; attention goes to `metrics`."""
-        share = self.translator.translate(self.world.share(self.sources))
+        share = self.translator.translate(self.world.share(self.test_set.sources))
         translations = self.world.gather(share)
-        scores = score([t.text for t in translations], self.references)
+        scores = score([t.text for t in translations], self.test_set.references, self.language)
         # Another process writes the record; or this is the average of the end, of the same step.
         if metrics is not None and step != self._drawn_at:
             self._drawn_at = step
@@ -48,11 +49,11 @@ class Samples:
             for result in scores.values():
                 log.info(
                     "validation %s is of %s sentences, %s",
-                    result.name, len(self.sources), result.signature,
+                    result.name, len(translations), result.signature,
                 )  # fmt: skip
         samples = [
             {"source": t.source, "reference": reference, "translation": t.text}
-            for t, reference in zip(translations[:SAMPLES], self.references, strict=False)
+            for t, reference in zip(translations[:SAMPLES], self.test_set.references, strict=False)
         ]
         return {name: result.value for name, result in scores.items()}, samples
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from mt.config import ModelConfig
 from mt.data.frame import frame
 from mt.errors import UserError
-from mt.evaluation.evaluate import TestSet, write_results
-from mt.evaluation.scores import score
+from mt.evaluation.evaluate import TestSet
+from mt.evaluation.results import write_results
+from mt.evaluation.scores import METRICS, Confidence, Score, Scorer, check_metrics, score
 from mt.evaluation.validation import validation_loss
 from mt.model.build import build_model
 from tests.conftest import toy_pairs
@@ -55,6 +56,58 @@ def test_the_scores_are_those_of_sacrebleu(pairs: list[tuple[str, str]]) -> None
     assert scores["chrf"].value == pytest.approx(chrf.score)
 
 
+ROUGH = [
+    " ".join(reversed(text.split())) if number % 3 else text.replace("a", "e")
+    for number, text in enumerate(REFERENCES)
+]
+OWN = {
+    "bleu": sacrebleu.BLEU, "chrf": sacrebleu.CHRF, "ter": sacrebleu.TER,
+    "chrf++": lambda: sacrebleu.CHRF(word_order=2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("count", [1, 2])
+def test_scores_and_intervals_are_those_of_sacrebleu_to_the_last_digit(
+    metric: str, count: int
+) -> None:
+    streams = [REFERENCES, [text.upper() for text in REFERENCES]][:count]
+    scorer = Scorer(metric, ROUGH, streams)
+    own = OWN[metric]()
+    plain = own.corpus_score(ROUGH, streams)
+    assert (scorer.corpus().value, scorer.signature) == (plain.score, str(own.get_signature()))
+    with_interval = own.corpus_score(ROUGH, streams, n_bootstrap=200)
+    found = scorer.corpus(200)
+    assert found.confidence is not None
+    assert found.confidence == Confidence(with_interval._mean, with_interval._ci, 200)
+    assert found.confidence.interval > 0
+    assert found.signature == str(own.get_signature())
+    assert f"nrefs:{count}|bs:200|seed:12345" in found.signature
+    assert scorer.of(range(len(ROUGH))) == found.value == plain.score
+
+
+def test_a_score_is_shown_with_its_interval() -> None:
+    found = Score("BLEU", 12.345, "tok:13a", Confidence(12.5, 1.234, 1000))
+    assert str(found) == "BLEU 12.35 (μ = 12.50 ± 1.23)   (tok:13a)"
+
+
+def test_text_without_spaces_is_scored_by_its_characters() -> None:
+    texts = {"zh": ("今天天气很好", "zh"), "ja": ("今日は天気がいい", "char"), "it": ("a", "13a")}
+    for language, (text, tokenizer) in texts.items():
+        scorer = Scorer("bleu", [text], [[text]], language)
+        assert f"tok:{tokenizer}|" in scorer.signature
+        own = sacrebleu.BLEU(tokenize=tokenizer).corpus_score([text], [[text]])
+        assert scorer.corpus().value == own.score
+    assert Scorer("bleu", ["今天天气好"], [["今天天气很好"]], "zh_Hans").corpus().value > 30
+
+
+def test_a_metric_that_does_not_exist_is_named() -> None:
+    check_metrics(METRICS)
+    with pytest.raises(UserError) as refused:
+        check_metrics(["bleu", "comet"])
+    assert str(refused.value) == "--metric comet: no such metric; there are bleu, chrf, chrf++, ter"
+
+
 def test_scores_are_shown_with_their_signature() -> None:
     scores = score([*REFERENCES[:9], "altro"], REFERENCES[:10])
     for name, shown in (("bleu", "BLEU"), ("chrf", "chrF2")):
@@ -84,19 +137,25 @@ def test_nothing_has_no_score() -> None:
 def test_results_are_written_line_for_line(tmp_path: Path) -> None:
     test_set = TestSet("mine", ["a", "", "c\r\nd"], ["è\u2028", "x\ny", "z"])
     hypotheses = ["è", "x y", ""]
-    scores = score(hypotheses, test_set.references)
-    write_results(
-        tmp_path / "new", test_set, hypotheses, scores, ("en", "it"), {"search": {"beam_size": 4}}
-    )
+    write_results(tmp_path / "new", test_set, hypotheses, ("en", "it"), {"è": {"beam_size": 4}})
     written = {p.name: p.read_bytes().decode() for p in (tmp_path / "new").iterdir()}
     content = json.loads(written.pop("scores.json"))
     assert written == {
         "src.en": "a\n\nc d\n", "ref.it": "è\u2028\nx y\nz\n", "hyp.it": "è\nx y\n\n",
     }  # fmt: skip
-    assert (content["test_set"], content["sentences"]) == ("mine", 3)
-    assert content["search"] == {"beam_size": 4}
-    assert content["bleu"]["value"] == scores["bleu"].value
-    assert content["chrf"]["signature"] == scores["chrf"].signature
+    assert content == {"è": {"beam_size": 4}, "files": ["src.en", "ref.it", "hyp.it"]}
+
+
+def test_results_leave_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None:
+    first = TestSet("mine", ["a"], ["x"], others=[["y"]], documents=["d"])
+    (tmp_path / "ref-notes.txt").write_text("mine")
+    write_results(tmp_path, first, ["x"], ("en", "it"), {})
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "src.en", "ref.it", "ref-2.it", "hyp.it", "documents", "ref.documents.it",
+        "ref-2.documents.it", "hyp.documents.it", "scores.json", "ref-notes.txt",
+    }  # fmt: skip
+    write_results(tmp_path, TestSet("mine", [], ["x"]), ["x"], ("", ""), {})
+    assert {p.name for p in tmp_path.iterdir()} == {"ref", "hyp", "scores.json", "ref-notes.txt"}
 
 
 class Pairs:
