@@ -259,7 +259,9 @@ def _fish_line(command: str, argument: Argument) -> str:
         "set": " -a '(__mt_settings)'",
         "text": "",
     }[argument.kind if argument.value else "text"]
-    flags = "".join(f" -{'l' if f.startswith('--') else 's'} {f.lstrip('-')}" for f in argument.flags)
+    flags = "".join(
+        f" -{'l' if f.startswith('--') else 's'} {f.lstrip('-')}" for f in argument.flags
+    )
     exclusive = " -x" if argument.flags and argument.value and argument.kind != "file" else ""
     needed = " -r" if argument.flags and argument.kind == "file" and argument.value else ""
     condition = _fish(f'__mt_is "{command}"')

@@ -66,7 +66,7 @@ LABELS = {
 
 
 def follow(page: list[Block], folder: Path, environment: dict[str, str]) -> None:
-    """Runs blocks of a page one after the other, and compares what it shows with what they print."""
+    """Runs the blocks of a page in order, and compares what it shows with what they print."""
     printed = ""
     for block in page:
         if block.marker.startswith("file: "):
@@ -89,7 +89,7 @@ def test_the_demo_of_the_readme(here: Path, environment: dict[str, str]) -> None
     sums = shell("cat pyproject.toml constraints.txt | cksum", here, environment)
     (here / ".venv" / "installed").write_text(f"{sums.strip()} \n", "utf-8")
     first, shown = blocks(README)[:2]
-    assert list(commands(first.text))[0].startswith("scripts/demo.sh")
+    assert next(commands(first.text)).startswith("scripts/demo.sh")
     follow([first, shown], here, environment)
     assert (here / "weights" / "phrasebook" / "evaluation" / "test" / "hyp.it").exists()
 
@@ -173,6 +173,33 @@ def test_the_recipe_names_and_quotes_the_code_as_it_is() -> None:
         for part in block.text.split("...\n"):
             lines = "".join(line.strip() + "\n" for line in part.splitlines() if line.strip())
             assert lines in whole, f"{RECIPE.name}, line {block.line}: not in the code:\n{lines}"
+
+
+def messages() -> list[str]:
+    """Every text in the program, with … for what is filled in."""
+    found = []
+    for file in (ROOT / "mt").rglob("*.py"):
+        tree = ast.parse(file.read_text("utf-8"))
+        inner = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                parts = [v.value if isinstance(v, ast.Constant) else "…" for v in node.values]
+                found.append("".join(map(str, parts)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found += [node.value] if id(node) not in inner else []
+    return [re.sub(r"%[.\d]*[sdfg]", "…", message) for message in found]
+
+
+def test_troubleshooting_quotes_what_the_program_says() -> None:
+    said = messages()
+    page = ROOT / "docs" / "troubleshooting.md"
+    text = re.sub(r"`[^`\n]*`", lambda code: code[0].replace('"', ""), page.read_text("utf-8"))
+    quotations = re.findall(r'"([^"]+)"', text)
+    assert len(quotations) > 25
+    for quotation in quotations:
+        parts = [re.escape(part.strip()) for part in " ".join(quotation.split()).split("…")]
+        pattern = re.compile(r".*?".join(parts), re.DOTALL)
+        assert any(pattern.search(message) for message in said), quotation
 
 
 def test_the_checks_notice_what_is_wrong(here: Path) -> None:
