@@ -77,8 +77,18 @@ def follow(page: list[Block], folder: Path, environment: dict[str, str]) -> None
             assert labels(block.text) <= labels(printed), f"line {block.line}: {printed}"
 
 
+def write_pairs(folder: Path, **files: int) -> None:
+    """So many pairs of the phrasebook in NAME.en and NAME.it."""
+    pairs = phrasebook()["train"]
+    for side, language in enumerate(("en", "it")):
+        for name, count in files.items():
+            lines = [pair[side] + "\n" for pair in pairs[:count]]
+            (folder / f"{name}.{language}").write_text("".join(lines), "utf-8")
+
+
 def test_the_demo_of_the_readme(here: Path, environment: dict[str, str]) -> None:
-    """The script itself, in a clone that has its environment already, on a smaller model."""
+    """The script itself, in a clone that has its environment already, on less text."""
+    write_pairs(here, small=300)
     for part in ("scripts", "configs"):
         shutil.copytree(ROOT / part, here / part)
     for file in ("pyproject.toml", "constraints.txt"):
@@ -96,11 +106,7 @@ def test_the_demo_of_the_readme(here: Path, environment: dict[str, str]) -> None
 
 def test_every_other_command_of_the_readme(trained: Path, environment: dict[str, str]) -> None:
     """On a model that is there, and text for it."""
-    pairs = phrasebook()["train"][:2400]
-    for side, language in enumerate(("en", "it")):
-        lines = [pair[side] + "\n" for pair in pairs]
-        for name, count in (("train", 2400), ("book", 8), ("chapters", 3), ("big", 8)):
-            (trained / f"{name}.{language}").write_text("".join(lines[:count]), "utf-8")
+    write_pairs(trained, train=2400, book=8, chapters=3, big=8)
     page = blocks(README)[2:]
     assert sum(block.kind == "bash" for block in page) >= 4
     follow(page, trained, environment)
