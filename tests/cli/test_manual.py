@@ -33,8 +33,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
 
 def runs(block: Block, folder: Path, environment: dict[str, str]) -> str:
     """What the commands of a block print, all of them run or read as its marker says."""
-    printed = []
-    for command in commands(block.text):
+    printed, text = [], block.text
+    for rule in block.rules("with"):
+        old, new = rule.split(" -> ")
+        assert old in text, rule
+        text = text.replace(old, new)
+    for command in commands(text):
         if block.ruled("parse", command):
             read(command)
         elif not block.ruled("skip", command):
