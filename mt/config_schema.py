@@ -1,4 +1,4 @@
-"""What a config may hold, as data: a JSON Schema for editors, and every setting as a row of a table.
+"""What a config may hold, as data: a JSON Schema for editors, every setting as a row of a table.
 
 Both are read off the types in `mt.config`. Rules between settings (`Section.mistakes`) are in
 neither.
@@ -64,9 +64,11 @@ def _tables(schema: Schema, section: Schema, name: str) -> Iterator[SectionTable
         dotted = f"{name}.{key}" if name else key
         rows.append(_setting(schema, key, prop, dotted, key in required))
         if rows[-1].section:
-            within.append((_section_of(schema, prop), dotted))
+            within.append((prop, dotted))
     yield SectionTable(name, section["description"], tuple(rows))
-    for inner, dotted in within:
+    for prop, dotted in within:
+        inner = _section_of(schema, prop)
+        assert inner is not None
         yield from _tables(schema, inner, dotted)
 
 

@@ -13,8 +13,8 @@ from tests.conftest import ROOT
 # In the order that text flows through them: each may import those before it and itself.
 ROOMS = (
     "errors", "strict_yaml", "complaints", "config", "config_file", "config_schema", "progress",
-    "distributed", "text", "data", "model", "storage", "decoding", "pictures", "evaluation", "export",
-    "training", "runs", "cli",
+    "distributed", "text", "data", "model", "storage", "decoding", "pictures", "evaluation",
+    "export", "training", "runs", "cli",
 )  # fmt: skip
 PACKAGE = ROOT / "mt"
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -20,9 +20,9 @@ class Block(NamedTuple):
     """A fenced block. The comment above it is its marker:
 
     `test: RULE; RULE` with the rules `train ARGUMENTS`, which every `mt train` in the block gets in
-    the tests, `skip WORD (why)` for commands that begin with WORD, and `parse WORD (why)` for those
-    of which only the part from `mt` on is read; `file: NAME`, for what goes into a file; `code:
-    PATH`, for lines that stand in that file.
+    the tests; `with OLD -> NEW`, for what stands in its place there; `skip WORD (why)` for commands
+    that begin with WORD; and `parse WORD (why)` for those of which only the part from `mt` on is
+    read. `file: NAME`, for what goes into a file; `code: PATH`, for lines that are in that file.
     """
 
     line: int
@@ -35,7 +35,7 @@ class Block(NamedTuple):
         if not self.marker.startswith("test: "):
             return []
         rules = [rule.strip() for rule in self.marker.removeprefix("test: ").split(";")]
-        assert all(re.match(r"(train|skip|parse) ", rule) for rule in rules), self.marker
+        assert all(re.match(r"(train|with|skip|parse) ", rule) for rule in rules), self.marker
         return [rule.removeprefix(f"{name} ") for rule in rules if rule.startswith(f"{name} ")]
 
     def ruled(self, name: str, command: str) -> bool:

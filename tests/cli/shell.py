@@ -83,7 +83,7 @@ def serve(path: str) -> None:
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(f"{path}.new")
     listening.listen()
-    os.rename(f"{path}.new", path)
+    Path(f"{path}.new").rename(path)
     while True:
         one, _ = listening.accept()
         with one:

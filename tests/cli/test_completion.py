@@ -53,7 +53,8 @@ def needs(shell: str) -> None:
 
 def answers(command: list[str], lines: list[str]) -> list[set[str]]:
     """What the shell offers for each line; without fish's descriptions."""
-    home = {**os.environ, "HOME": os.getcwd(), "XDG_CONFIG_HOME": str(Path("configs").absolute())}
+    here = Path.cwd()
+    home = {**os.environ, "HOME": str(here), "XDG_CONFIG_HOME": str(here / "configs")}
     done = subprocess.run(
         command, input="".join(f"{line}\n" for line in lines), env=home,
         capture_output=True, text=True, check=True,

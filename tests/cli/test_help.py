@@ -17,7 +17,7 @@ from mt.cli.main import main
 from tests.conftest import ROOT, Result, mt_process
 
 Mt = Callable[..., Result]
-COMMANDS = ("train", "translate", "evaluate", "compare", "runs", "export")
+COMMANDS = ("train", "translate", "evaluate", "compare", "runs", "export", "config", "completion")
 HEAVY = (
     "torch", "datasets", "numpy", "tokenizers", "pydantic", "sacrebleu", "tensorboard",
     "ctranslate2", "onnx", "onnxruntime",

@@ -33,8 +33,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
 
 def runs(block: Block, folder: Path, environment: dict[str, str]) -> str:
     """What the commands of a block print, all of them run or read as its marker says."""
-    printed = []
-    for command in commands(block.text):
+    printed, text = [], block.text
+    for rule in block.rules("with"):
+        old, new = rule.split(" -> ")
+        assert old in text, rule
+        text = text.replace(old, new)
+    for command in commands(text):
         if block.ruled("parse", command):
             read(command)
         elif not block.ruled("skip", command):
@@ -66,7 +70,7 @@ LABELS = {
 
 
 def follow(page: list[Block], folder: Path, environment: dict[str, str]) -> None:
-    """Runs blocks of a page one after the other, and compares what it shows with what they print."""
+    """Runs the blocks of a page in order, and compares what it shows with what they print."""
     printed = ""
     for block in page:
         if block.marker.startswith("file: "):
@@ -77,8 +81,18 @@ def follow(page: list[Block], folder: Path, environment: dict[str, str]) -> None
             assert labels(block.text) <= labels(printed), f"line {block.line}: {printed}"
 
 
+def write_pairs(folder: Path, **files: int) -> None:
+    """So many pairs of the phrasebook in NAME.en and NAME.it."""
+    pairs = phrasebook()["train"]
+    for side, language in enumerate(("en", "it")):
+        for name, count in files.items():
+            lines = [pair[side] + "\n" for pair in pairs[:count]]
+            (folder / f"{name}.{language}").write_text("".join(lines), "utf-8")
+
+
 def test_the_demo_of_the_readme(here: Path, environment: dict[str, str]) -> None:
-    """The script itself, in a clone that has its environment already, on a smaller model."""
+    """The script itself, in a clone that has its environment already, on less text."""
+    write_pairs(here, small=300)
     for part in ("scripts", "configs"):
         shutil.copytree(ROOT / part, here / part)
     for file in ("pyproject.toml", "constraints.txt"):
@@ -89,18 +103,14 @@ def test_the_demo_of_the_readme(here: Path, environment: dict[str, str]) -> None
     sums = shell("cat pyproject.toml constraints.txt | cksum", here, environment)
     (here / ".venv" / "installed").write_text(f"{sums.strip()} \n", "utf-8")
     first, shown = blocks(README)[:2]
-    assert list(commands(first.text))[0].startswith("scripts/demo.sh")
+    assert next(commands(first.text)).startswith("scripts/demo.sh")
     follow([first, shown], here, environment)
     assert (here / "weights" / "phrasebook" / "evaluation" / "test" / "hyp.it").exists()
 
 
 def test_every_other_command_of_the_readme(trained: Path, environment: dict[str, str]) -> None:
     """On a model that is there, and text for it."""
-    pairs = phrasebook()["train"][:2400]
-    for side, language in enumerate(("en", "it")):
-        lines = [pair[side] + "\n" for pair in pairs]
-        for name, count in (("train", 2400), ("book", 8), ("chapters", 3), ("big", 8)):
-            (trained / f"{name}.{language}").write_text("".join(lines[:count]), "utf-8")
+    write_pairs(trained, train=2400, book=8, chapters=3, big=8)
     page = blocks(README)[2:]
     assert sum(block.kind == "bash" for block in page) >= 4
     follow(page, trained, environment)
@@ -173,6 +183,34 @@ def test_the_recipe_names_and_quotes_the_code_as_it_is() -> None:
         for part in block.text.split("...\n"):
             lines = "".join(line.strip() + "\n" for line in part.splitlines() if line.strip())
             assert lines in whole, f"{RECIPE.name}, line {block.line}: not in the code:\n{lines}"
+
+
+def messages() -> list[str]:
+    """Every text in the program, with … for what is filled in."""
+    found = []
+    for file in (ROOT / "mt").rglob("*.py"):
+        tree = ast.parse(file.read_text("utf-8"))
+        inner = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                parts = [v.value if isinstance(v, ast.Constant) else "…" for v in node.values]
+                found.append("".join(map(str, parts)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found += [node.value] if id(node) not in inner else []
+    return [re.sub(r"%[.\d]*[sdfg]", "…", message) for message in found]
+
+
+def test_troubleshooting_quotes_what_the_program_says() -> None:
+    said = messages()
+    page = ROOT / "docs" / "troubleshooting.md"
+    text = re.sub(r"`[^`\n]*`", lambda code: code[0].replace('"', ""), page.read_text("utf-8"))
+    quotations = re.findall(r'"([^"]+)"', text)
+    assert len(quotations) > 25
+    for quotation in quotations:
+        parts = [part.strip() for part in " ".join(quotation.split()).split("…")]
+        near = [message for message in said if all(part in message for part in parts)]
+        pattern = re.compile(".*?".join(map(re.escape, parts)), re.DOTALL)
+        assert any(map(pattern.search, near)), quotation
 
 
 def test_the_checks_notice_what_is_wrong(here: Path) -> None:
