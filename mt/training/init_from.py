@@ -32,7 +32,7 @@ def init_from(
     config = source.read_config()
     if config.model.d_model != model.projection.in_features:
         raise UserError(
-            f"training.init_from: {source.path.absolute()} has model.d_model "
+            f"{source.path.absolute()} has model.d_model "
             f"{config.model.d_model}, this model {model.projection.in_features}: they must agree"
         )
     others = source.tokenizers(config)

@@ -73,20 +73,33 @@ def parts_of(trainer: Trainer) -> dict[str, dict[str, Tensor]]:
 
 
 def newest_whole(folder: ModelFolder, src: Tokenizer, tgt: Tokenizer) -> Path | None:
-    """The newest whole checkpoint, None if there is none; damaged ones are set aside.
+    """The newest whole checkpoint, None if there is no checkpoint; damaged ones are set aside.
 
-    Raises UserError if it was made with other tokenizers.
+    Raises UserError if it was made with other tokenizers, or if every one is damaged.
     """
+    damaged: dict[Path, DamagedError] = {}
     for checkpoint in list_checkpoints(folder.checkpoints)[::-1]:
         try:
             check(checkpoint)
         except DamagedError as error:
-            aside = checkpoint.with_name(f"damaged-{checkpoint.name}-{time.time_ns()}")
-            checkpoint.rename(aside)
-            log.warning("damaged checkpoint %s set aside as %s: %s", checkpoint.name, aside, error)
+            damaged[checkpoint] = error
             continue
         folder.check_tokenizers(read_state(checkpoint), checkpoint, src, tgt)
+        for other, why in damaged.items():
+            aside = other.with_name(f"damaged-{other.name}-{time.time_ns()}")
+            other.rename(aside)
+            log.warning("damaged checkpoint %s set aside as %s: %s", other.name, aside, why)
         return checkpoint
+    if damaged:
+        raise UserError(
+            "\n  ".join(
+                [
+                    f"every checkpoint in {folder.checkpoints.absolute()} is damaged:",
+                    *map(str, damaged.values()),
+                ]
+            )
+            + "\n  Put whole ones back, or give --restart to move this run aside and train anew"
+        )
     return None
 
 
@@ -101,10 +114,12 @@ def take_back(trainer: Trainer, checkpoint: Path | None, folder: ModelFolder) ->
         return None
     then, now = state.get("batches_per_step"), trainer.batches_per_step
     if then not in (None, now):
+        number = then / trainer.settings.accumulate
+        processes = f"{number:g} process{'es' * (number != 1)}"
         raise UserError(
-            f"{folder.path.absolute()} was trained with steps of {then} batches "
-            f"(processes x training.accumulate), now they are of {now}: start "
-            f"{then / trainer.settings.accumulate:g} processes, choose another name, or give "
+            f"{folder.path.absolute()} was trained with steps of {then} "
+            f"batches (processes x training.accumulate), now they are of {now}: start "
+            f"{processes}, choose another name, or give "
             "--restart"
         )
     trainer.progress = Progress(**state["progress"])

@@ -13,6 +13,7 @@ from mt.config import Config
 from mt.decoding.torch_engine import TorchEngine
 from mt.decoding.translator import Translator
 from mt.distributed import ALONE, World
+from mt.errors import UserError
 from mt.evaluation.evaluate import first_of
 from mt.model.build import build_model
 from mt.model.device import resolve_device, resolve_precision
@@ -87,11 +88,13 @@ class Run:
         self.saver = Saver(self.folder, config.training.keep, watched_metric(config))
         self.lock: FolderLock | None = None
         try:
-            if world.is_first:
-                self._create(restart)
-            world.wait()  # nothing is built while it may be refused
             self.trainer = self._trainer()
             self.trainer.time.began = clock.now() - (time.time() - self.began)
+            if world.is_first:
+                if restart or not self.begun:
+                    self._init_from()
+                self._create(restart)
+            world.wait()  # until nothing may be refused any more
             self.resumed_from = self._resume()
             if self.resumed_from is None:
                 self._begin()
@@ -199,15 +202,10 @@ class Run:
 
     def _newest(self) -> Path | None:
         self.tokenizers = self.folder.tokenizer_state(self.data.src, self.data.tgt)
-        checkpoint = newest_whole(self.folder, self.data.src, self.data.tgt)
-        if checkpoint is None and self.begun and not self.restarted:
-            log.warning("no whole checkpoint is left in %s: beginning anew", self.folder.path)
-        return checkpoint
+        return newest_whole(self.folder, self.data.src, self.data.tgt)
 
     def _begin(self) -> None:
-        """The first weights: random ones, or of another model; those of the first process."""
-        if self.config.training.init_from and self.world.is_first:
-            self._init_from(self.config.training.init_from)
+        """The first weights are those of the first process."""
         if self.world.size > 1:
             own = {name: p.detach() for name, p in self.trainer.model.named_parameters()}
             load_weights(self.trainer.model, self.world.tensors_from_first(own))
@@ -222,10 +220,16 @@ class Run:
         self.world.wait()  # the end of one process is that of the others
         return path
 
-    def _init_from(self, name: str) -> None:
-        tokenizers = self.data.src, self.data.tgt
-        for line in init_from(self.trainer.model, tokenizers, find_model(name)):
-            log.info("%s", line)
+    def _init_from(self) -> None:
+        """The first weights are those of another model, as far as they fit, if one is named."""
+        name, tokenizers = self.config.training.init_from, (self.data.src, self.data.tgt)
+        if name is None:
+            return
+        try:
+            for line in init_from(self.trainer.model, tokenizers, find_model(name)):
+                log.info("%s", line)
+        except UserError as error:
+            raise UserError(f"training.init_from ({name}): {error}") from None
 
     def _save(self, progress: Progress, best: bool) -> None:
         """Hands what a checkpoint holds to the one that writes, in the first process."""

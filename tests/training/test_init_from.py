@@ -93,7 +93,10 @@ def test_a_resumed_run_goes_on_as_it_was(first: dict[str, torch.Tensor]) -> None
 
 
 def test_what_cannot_be_started_from(first: dict[str, torch.Tensor]) -> None:
-    with pytest.raises(UserError, match="no model nope"):
+    with pytest.raises(UserError, match=r"training\.init_from \(nope\): no model nope"):
         run(name="second", training__init_from="nope")
-    with pytest.raises(UserError, match=r"first has model.d_model 32, this model 12: they"):
+    says = r"training\.init_from \(first\): .*first has model.d_model 32, this model 12: they"
+    with pytest.raises(UserError, match=says):
         run(name="third", training__init_from="first", model__d_model=12, model__d_ff=20)
+    assert [folder.name for folder in Path("weights").iterdir()] == ["first"]
+    assert [folder.name for folder in Path("runs").iterdir()] == ["first"]
