@@ -45,8 +45,17 @@ def in_words(error: Any) -> str:
 
 
 def nearest(word: str, valid: list[str]) -> str:
-    """The valid word that was probably meant, as "; did you mean …?"; or nothing."""
-    near = difflib.get_close_matches(word, valid, n=1, cutoff=0.6)
+    """The valid word that was probably meant, as "; did you mean …?"; or nothing.
+
+    A slip of the fingers comes first, then a name that has a word in common, or `word` in it.
+    """
+    parts = set(word.split("_"))
+    akin = [v for v in valid if parts & set(v.split("_")) or (len(word) > 2 and word in v)]
+    near = (
+        difflib.get_close_matches(word, valid, n=1, cutoff=0.8)
+        or difflib.get_close_matches(word, akin, n=1, cutoff=0.0)
+        or difflib.get_close_matches(word, valid, n=1, cutoff=0.6)
+    )
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -521,7 +521,8 @@ class TrainingConfig(Section):
             if wanted is not None and wanted > kept:
                 yield (
                     (f"average.{which}", f"keep.{which}"),
-                    f"({wanted}) needs as many checkpoints: training.keep.{which} is {kept}",
+                    f"({wanted}) needs as many checkpoints, and training.keep.{which} is {kept}: "
+                    f"raise that to {wanted}, or lower this",
                 )
 
 

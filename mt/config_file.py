@@ -98,12 +98,15 @@ def _apply_override(data: dict[str, Any], override: str, places: dict[str, str])
             section[parent] = {}
         section = section[parent]
     section[last] = value
+    for old in [old for old in places if _overlaps(key, old) and len(old) >= len(key)]:
+        del places[old]  # what stood there in the file is replaced
     places[key] = f"--set {override}"
 
 
 def _validate(data: dict[str, Any], places: dict[str, str], where: str) -> Config:
     """Builds the config, or raises with all mistakes: those of single keys, then those between."""
     found: dict[str, str] = {}
+    between: dict[str, tuple[str, ...]] = {}  # the keys that a mistake is about, by its first one
     remaining = data
     config = None
     while config is None:
@@ -120,9 +123,10 @@ def _validate(data: dict[str, Any], places: dict[str, str], where: str) -> Confi
     if config is not None:
         for keys, message in config.mistakes():
             if not any(_overlaps(key, bad) for key in keys for bad in found):
-                found[keys[0]] = message
+                found[keys[0]], between[keys[0]] = message, keys
     if found:
-        raise UserError(_report(found, places, where))
+        at = {key: _places(between.get(key, (key,)), places) for key in found}
+        raise UserError(_report(found, at, where))
     assert config is not None
     return config
 
@@ -131,15 +135,33 @@ def _within(key: str, sections: Iterable[str]) -> bool:
     return any(key.startswith(f"{section}.") for section in sections)
 
 
-def _report(found: dict[str, str], places: dict[str, str], where: str) -> str:
+def _places(keys: Sequence[str], places: dict[str, str]) -> str:
+    """Where the values of keys that do not go together are from: "line 3 and --set lr=1".
+
+    The first key's place is enough, unless it is a line and another one was laid over the file.
+    """
+    first, *others = dict.fromkeys([p for key in keys if (p := _place(key, places))] or [""])
+    given = [] if first.startswith("--") else [p for p in others if p.startswith("--")]
+    return " and ".join([first, *given])
+
+
+def _place(key: str, places: dict[str, str]) -> str:
+    """Where the value of a key is from, "" if it is a default; `--set` may have its section."""
+    if key in places:
+        return places[key]
+    sections = [s for s, place in places.items() if place.startswith("--") and _within(key, [s])]
+    return places[max(sections, key=len)] if sections else ""
+
+
+def _report(found: dict[str, str], at: dict[str, str], where: str) -> str:
     def line(key: str) -> str:
-        place = places.get(key)
+        place = at[key]
         # A key that is absent has no line; its section has.
         return f"{place}: {key} {found[key]}" if place else f"{key} {found[key]}"
 
     def order(key: str) -> tuple[int, str]:
-        place = places.get(key, "")
-        return (int(place[5:]) if place.startswith("line ") else 10**9, key)
+        number = re.match(r"line (\d+)", at[key])
+        return (int(number[1]) if number else 10**9, key)
 
     lines = [line(key) for key in sorted(found, key=order)]
     if len(lines) == 1:

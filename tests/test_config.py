@@ -46,6 +46,12 @@ def message(folder: Path, text: str, *overrides: str) -> str:
             "training:\n  num_epoch: 50",
             "line 7: training.num_epoch is not a key; did you mean epochs?",
         ),
+        ("training:\n  steps: 5", "line 7: training.steps is not a key; did you mean max_steps?"),
+        (
+            "training:\n  warmup: 5",
+            "line 7: training.warmup is not a key; did you mean warmup_steps?",
+        ),
+        ("training:\n  opt: adam", "line 7: training.opt is not a key; did you mean optimizer?"),
         ("d_model: 64", "line 6: d_model is not a key; did you mean model.d_model?"),
         ("lr: 1e-3", "line 6: lr is not a key; did you mean training.lr?"),
         ("model:\n  lr: 1", "line 7: model.lr is not a key; did you mean training.lr?"),
@@ -125,8 +131,8 @@ def message(folder: Path, text: str, *overrides: str) -> str:
         ),
         (
             "model: {implementation: torch}",
-            "model.attention_bias must be true with model.implementation torch: its attention has "
-            "biases",
+            "line 6: model.attention_bias must be true with model.implementation torch: its "
+            "attention has biases",
         ),
         (
             "training:\n  batch_size: 8\n  batch_tokens: 9",
@@ -135,8 +141,8 @@ def message(folder: Path, text: str, *overrides: str) -> str:
         ),
         (
             "training: {schedule: inverse_sqrt}",
-            "training.warmup_steps must be 1 or more with schedule inverse_sqrt, which falls from "
-            "its end",
+            "line 6: training.warmup_steps must be 1 or more with schedule inverse_sqrt, which "
+            "falls from its end",
         ),
         (
             "training: {weight_decay: 0.1}",
@@ -171,8 +177,8 @@ def message(folder: Path, text: str, *overrides: str) -> str:
         *(
             (
                 f"training:\n  average: {{{which}: 5}}\n  keep: {{last: 4, best: 4}}",
-                f"line 7: training.average.{which} (5) needs as many checkpoints: "
-                f"training.keep.{which} is 4",
+                f"line 7: training.average.{which} (5) needs as many checkpoints, and "
+                f"training.keep.{which} is 4: raise that to 5, or lower this",
             )
             for which in ("last", "best")
         ),
@@ -481,3 +487,41 @@ def test_what_a_section_that_is_none_lacks_is_no_further_mistake(tmp_path: Path)
     said = "line 2: data (7): expected a section of `key: value` lines"
     assert str(error.value).endswith(said)
     assert "missing" not in str(error.value)
+
+
+IN_FILE = f"{BASE}training:\n  keep: {{last: 4}}\n  average:\n    last: 4\n"
+MANY = "(5) needs as many checkpoints, and training.keep.last is 4: raise that to 5, or lower this"
+FEW = "(4) needs as many checkpoints, and training.keep.last is 2: raise that to 4, or lower this"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (
+            ["training.average.last=5"],
+            f"--set training.average.last=5: training.average.last {MANY}",
+        ),
+        # A section that was laid over the file has no line any more.
+        (
+            ["training.average={last: 5}"],
+            f"--set training.average={{last: 5}}: training.average.last {MANY}",
+        ),
+        (
+            ["training.keep.last=2"],
+            f"line 9 and --set training.keep.last=2: training.average.last {FEW}",
+        ),
+        (["training.keep={}"], f"line 9 and --set training.keep={{}}: training.average.last {FEW}"),
+        (
+            ["model.num_heads=7"],
+            "--set model.num_heads=7: model.d_model (512) must be divisible by model.num_heads "
+            "(7); nearest: 511 or 518",
+        ),
+        (["training={lr: x}"], "--set training={lr: x}: training.lr (x): expected a number"),
+        (["training.keep=3"], "--set training.keep=3: training.keep (3): expected a section of"),
+    ],
+    ids=" ".join,
+)
+def test_values_that_do_not_go_together_are_told_where_each_is_from(
+    tmp_path: Path, overrides: list[str], expected: str
+) -> None:
+    assert message(tmp_path, IN_FILE, *overrides).startswith(expected)
