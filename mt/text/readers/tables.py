@@ -59,6 +59,7 @@ def read_csv(path: Path, columns: Columns) -> Batches:
         if layout is None:
             header = next(rows, None)
             layout = _csv_layout(path, header, columns)
+            joiner.width = layout.width
         yield _batch(rows, layout, lines.bad)
     while joiner.pending:
         yield _batch(joiner.give_up(), layout or Layout(2, 0, 1), [])
@@ -150,6 +151,11 @@ class _Joiner:
     def __init__(self) -> None:
         self.pending: list[str] = []
         self.line = 0
+        self.width: int | None = None  # fields of a row, once the header is read
+
+    def _is_broken(self, row: Row) -> bool:
+        """Whether a row of several lines is none: its quote closed with one that opens another."""
+        return row.fields is None or self.width not in (None, len(row.fields))
 
     def rows(self, lines: Lines) -> Iterator[Row]:
         for number, line in _numbered(lines):
@@ -162,8 +168,12 @@ class _Joiner:
             self.pending.append(line)
             text = "\n".join(self.pending)
             if not _open_quote(text):
+                row = _parsed(self.line, text)
+                if len(self.pending) > 1 and self._is_broken(row):
+                    yield from self.give_up()
+                    continue
                 self.pending = []
-                yield _parsed(self.line, text)
+                yield row
             elif len(self.pending) > MOST_LINES_A_ROW:
                 yield from self.give_up()
 
@@ -171,7 +181,7 @@ class _Joiner:
         """The row with the open quote is broken; the lines after it are rows of their own."""
         rest, first = self.pending[1:], self.line + 1
         text, self.pending = self.pending[0], []
-        yield Row(self.line, None, "a quotation mark that opens and does not close", text)
+        yield Row(self.line, None, "a quotation mark that opens here and does not close", text)
         yield from self.rows(Lines(first, [*rest], []))
 
 
