@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else FAILED
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        print("mt: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     except ToldError as error:
         return error.status

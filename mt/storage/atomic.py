@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -28,8 +29,16 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def output_file(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path`; it takes the name when the block ends well, else it goes."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """A temporary name beside `path`; it takes the name when the block ends well, else it goes.
+
+    Those that processes of this machine left when they were killed go at once.
+    """
+    stem = f".{path.name}.{platform.node()}."
+    for left in path.parent.iterdir():
+        pid = left.name.removeprefix(stem).removesuffix(".tmp")
+        if left.name == f"{stem}{pid}.tmp" and pid.isdecimal() and not _runs(int(pid)):
+            left.unlink(missing_ok=True)
+    temporary = path.with_name(f"{stem}{os.getpid()}.tmp")
     try:
         yield temporary
         with temporary.open("rb") as file:
@@ -38,6 +47,17 @@ def output_file(path: Path) -> Iterator[Path]:
         sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is a process of this number on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
 
 
 @contextmanager

@@ -99,6 +99,26 @@ def test_two_writers_of_one_output_do_not_share_a_temporary_file(tmp_path: Path)
     assert len(names) == 2
 
 
+def test_what_a_killed_writer_left_goes_at_the_next_start(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, signal, sys\n"
+        "from mt.storage.atomic import output_file\n"
+        "with output_file(pathlib.Path(sys.argv[1])) as t:\n"
+        "    t.write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "o")], check=False)
+    (left,) = tmp_path.iterdir()
+    of_this_machine, pid = left.name.removesuffix(".tmp").rsplit(".", 1)
+    living = tmp_path / f"{of_this_machine}.{os.getppid()}.tmp"
+    others = [tmp_path / f".o.elsewhere.{pid}.tmp", tmp_path / f".other{left.name}", living]
+    for path in others:
+        path.touch()
+    with atomic.output_file(tmp_path / "o") as temporary:
+        temporary.write_text("whole")
+    assert set(tmp_path.iterdir()) == {tmp_path / "o", *others}
+
+
 @pytest.mark.parametrize("size", [0, 1, 1_000_003])
 def test_checksums(tmp_path: Path, size: int) -> None:
     content = os.urandom(size)
