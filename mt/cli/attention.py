@@ -42,7 +42,9 @@ def check_attention_options(arguments: argparse.Namespace) -> None:
     if arguments.attention_heads and file.suffix.lower() != ".png":
         raise UserError(f"--attention-heads is for a .png; {file} has all heads already")
     if len(arguments.sentences) != 1 or not arguments.sentences[0].strip():
-        raise UserError("--attention draws one sentence: give it on the command line")
+        count = len(arguments.sentences)
+        given = f"one sentence, and {count} are given" if count > 1 else "one sentence"
+        raise UserError(f"--attention draws {given}: give one on the command line")
     if file.is_dir():
         raise UserError(f"--attention {file.absolute()} is a folder, not a file")
     if not file.absolute().parent.is_dir():

@@ -77,11 +77,26 @@ def run(arguments: argparse.Namespace) -> int:
     folder = find_model(arguments.model)
     test_set = held_out(folder, folder.read_config(), "valid") if arguments.check else None
     output = Path(arguments.output) if arguments.output else None
+    before = _quantization(output or folder.path / arguments.format)
     exported = export(folder, arguments.format, output, arguments.quantization)
     log.info("exported to %s, as %s", exported.path, arguments.quantization)
+    if before not in (None, arguments.quantization):
+        log.info("it replaces the one as %s; with --output DIR there is room for both", before)
     if test_set:
         _compare(arguments, folder, exported, test_set)
     return 0
+
+
+def _quantization(place: Path) -> str | None:
+    """The numbers of the export that is there, None if there is none that can be read."""
+    from mt.errors import UserError
+    from mt.storage.export_record import read_record
+
+    try:
+        record = read_record(place)
+    except UserError:
+        return None
+    return record.quantization if record else None
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
@@ -100,10 +115,11 @@ def _compare(
     arguments: argparse.Namespace, folder: ModelFolder, exported: ModelFolder, test_set: TestSet
 ) -> None:
     from mt.export.check import LEAST_IDENTICAL, compare
+    from mt.wording import counted
 
     before, after = _translator("torch", folder), _translator(arguments.format, exported)
     comparison = compare(test_set, before, after, batch_size=64)
-    print(f"{exported.path}, valid, {comparison.sentences:,} sentences, greedy search")
+    print(f"{exported.path}, valid, {counted(comparison.sentences, 'sentence')}, greedy search")
     for line in comparison.lines():
         print(line)
     least = arguments.least_identical

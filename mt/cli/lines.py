@@ -20,6 +20,10 @@ GRACE = 0.005  # seconds: a writer that pauses for longer waits for an answer
 Note = Callable[[int], object]  # is told the number of a line
 
 
+class NotUtf8Error(UserError):
+    """A line is not UTF-8."""
+
+
 def read_lines(path: Path) -> list[str]:
     """All lines of a UTF-8 file. Raises UserError: missing, a folder, not UTF-8."""
     with open_input(path) as handle:
@@ -53,7 +57,7 @@ def windows(handle: int, where: str, replaced: Note | None = None) -> Iterator[l
 
     A slow writer gets an answer to each line; a fast one is read in windows of bounded size.
     Bytes that are not UTF-8 become U+FFFD, and `replaced` is told the line; without it they raise
-    UserError, which names `where` and the line.
+    NotUtf8Error, which names `where` and the line.
     """
     lines, number, most = Lines(handle), 0, FIRST
     while window := lines.take(most):
@@ -101,7 +105,7 @@ class Lines:
 
 
 def decode(lines: list[bytes], where: str, before: int, replaced: Note | None = None) -> list[str]:
-    """The text of lines with so many `before` them. Raises UserError as `windows`."""
+    """The text of lines with so many `before` them. Raises NotUtf8Error as `windows`."""
     return [_decode(line, where, before + i, replaced) for i, line in enumerate(lines, 1)]
 
 
@@ -114,7 +118,7 @@ def _decode(line: bytes, where: str, number: int, replaced: Note | None) -> str:
             replaced(number)
             return line.decode(codec, errors="replace")
         wide = line.startswith((b"\xff\xfe", b"\xfe\xff"))
-        raise UserError(
+        raise NotUtf8Error(
             f"{where}, line {number}: not UTF-8 (byte {error.start + 1} of the line); convert it "
             f"first, as with: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8"
         ) from None

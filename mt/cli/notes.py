@@ -107,6 +107,7 @@ class Notes:
         """Tells all notes."""
         from mt.cli.report import log
         from mt.text.tokenizer import UNKNOWN_MARK
+        from mt.wording import counted
 
         if self._replaced:
             log.info("not UTF-8, what could not be read replaced: line %s", self._replaced)
@@ -121,7 +122,7 @@ class Notes:
         for text in self._too_long:
             log.info("%s", text)
         if self._more_too_long:
-            log.info("%s more lines were over the limit", self._more_too_long)
+            log.info("over the limit: %s", counted(self._more_too_long, "more line"))
         if self._cut:
             log.info("cut at the longest allowed length, without an end: line %s", self._cut)
         if self._repeated:

@@ -90,8 +90,11 @@ def _read(arguments: argparse.Namespace) -> list[Entry]:
     """What there is to score. Raises UserError."""
     from mt.cli.lines import read_lines
     from mt.errors import UserError
+    from mt.wording import counted
 
     sources = read_lines(Path(arguments.src))
+    if not sources:
+        raise UserError(f"nothing to score: {arguments.src} is empty")
     if arguments.n_best:
         lines = read_lines(Path(arguments.n_best))
         return [
@@ -101,8 +104,8 @@ def _read(arguments: argparse.Namespace) -> list[Entry]:
     targets = read_lines(Path(arguments.tgt))
     if len(sources) != len(targets):
         raise UserError(
-            f"{arguments.src} has {len(sources):,} lines, {arguments.tgt} has {len(targets):,}: "
-            "they must be line for line"
+            f"{arguments.src} has {counted(len(sources), 'line')}, {arguments.tgt} has "
+            f"{len(targets):,}: they must be line for line"
         )
     return [Entry(*pair) for pair in zip(sources, targets, strict=True)]
 
@@ -179,6 +182,7 @@ class Totals:
         from mt.cli.report import log
         from mt.decoding.scoring import perplexity
         from mt.text.tokenizer import UNK
+        from mt.wording import counted
 
         if self.unknown:
             log.info(
@@ -192,7 +196,7 @@ class Totals:
                 self.source_limit, self.cut,
             )  # fmt: skip
         log.info(
-            "%s pairs, %s tokens: log-probability %.4f, perplexity %.4f",
-            f"{self.pairs:,}", f"{self.tokens:,}", self.log_probability,
+            "%s, %s: log-probability %.4f, perplexity %.4f",
+            counted(self.pairs, "pair"), counted(self.tokens, "token"), self.log_probability,
             perplexity(self.log_probability, self.tokens),
         )  # fmt: skip

@@ -16,7 +16,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from mt.cli.lines import Lines, decode, open_input
 from mt.cli.notes import Note, Notes
 from mt.errors import RunError, UserError
+from mt.wording import counted
 
 if TYPE_CHECKING:
     from mt.decoding.translator import Translation
@@ -139,20 +140,41 @@ class SharedFile:
         before = signal.getsignal(signal.SIGTERM)
         if self.place.rank == 0:
             signal.signal(signal.SIGTERM, stop)
-        self.folder.mkdir(exist_ok=True)
         try:
+            self._come()
             if done := self._done():
-                self._log(f"going on from {done} finished parts in {self.folder.absolute()}")
-            self._put(self._here(self.place.rank), [self.place.job, self.mark])
+                self._log(
+                    f"going on from {counted(done, 'finished part')} in {self.folder.absolute()}"
+                )
             yield
         except BaseException:
-            self._log(
-                f"{self._done()} finished parts are kept in {self.folder.absolute()}; the same "
-                "command goes on from them"
-            )
+            self._leave()
             raise
         finally:
             signal.signal(signal.SIGTERM, before)
+
+    def _come(self) -> None:
+        while True:
+            self.folder.mkdir(exist_ok=True)
+            with suppress(FileNotFoundError):  # another process has left, and the folder with it
+                return self._put(self._here(self.place.rank), [self.place.job, self.mark])
+
+    def _leave(self) -> None:
+        """Says what is kept; a folder with nothing in it goes. With the first process all end."""
+        done = self._done()
+        if not done:
+            last = self.place.rank == 0
+            for sign in self.folder.glob("process-*.json"):
+                if last or sign == self._here(self.place.rank):
+                    sign.unlink(missing_ok=True)
+            with suppress(OSError):  # not empty: others are there, or parts of another command
+                self.folder.rmdir()
+            return
+        parts, where = counted(done, "finished part"), self.folder.absolute()
+        self._log(
+            f"{parts} {'is' if done == 1 else 'are'} kept in {where}; the same command goes on "
+            f"from {'it' if done == 1 else 'them'}"
+        )
 
     def translate(self, work: Work) -> Notes:
         """Translates this process's parts, in `taking_part`; the first one joins and notes all.
@@ -245,7 +267,7 @@ class SharedFile:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _done(self) -> int:
-        return sum(path.name.startswith(self.mark) for path in self.folder.iterdir())
+        return sum(1 for _ in self.folder.glob(f"{self.mark}-*"))
 
     def _put(self, path: Path, content: object) -> None:
         from mt.storage.atomic import write_text

@@ -169,10 +169,13 @@ def _run(training: Run, arguments: argparse.Namespace) -> int:
 
 
 def _why_done(trainer: Trainer) -> str:
+    from mt.wording import counted
+
     step = trainer.progress.step
     if _stopped_early(trainer):
         return f"stopped early at step {step:,}; --restart begins anew"
-    return f"{step:,} steps are made and {_limit(trainer)}; raise it to go on, or give --restart"
+    made = f"{counted(step, 'step')} {'is' if step == 1 else 'are'} made"
+    return f"{made} and {_limit(trainer)}; raise it to go on, or give --restart"
 
 
 def _stopped_early(trainer: Trainer) -> bool:
@@ -181,12 +184,13 @@ def _stopped_early(trainer: Trainer) -> bool:
 
 def _why_ended(trainer: Trainer) -> str:
     from mt.training.trainer import watched_metric
+    from mt.wording import counted
 
     progress, config = trainer.progress, trainer.config
     if not _stopped_early(trainer):
         return _limit(trainer)
     metric = watched_metric(config)
-    return f"no better valid {metric}{_by(config)} in {progress.stale} validations"
+    return f"no better valid {metric}{_by(config)} in {counted(progress.stale, 'validation')}"
 
 
 def _limit(trainer: Trainer) -> str:
@@ -339,6 +343,7 @@ def _say_ended(training: Run) -> None:
     from mt.cli.report import log
     from mt.training.ending import best_scores
     from mt.training.trainer import spell_scores
+    from mt.wording import counted
 
     trainer, progress = training.trainer, training.trainer.progress
     early, why = _stopped_early(trainer), _why_ended(trainer)
@@ -353,7 +358,7 @@ def _say_ended(training: Run) -> None:
         log.info("best: %s, valid %s, in %s", what, spell_scores(best_scores(training)), where)
     log.info("%s", _costs(trainer.costs))
     path = training.folder.path
-    log.info("done: %s steps; now: mt translate --model %s", f"{progress.step:,}", path)
+    log.info("done: %s; now: mt translate --model %s", counted(progress.step, "step"), path)
 
 
 def _by(config: Config) -> str:

@@ -92,6 +92,16 @@ def add_translating_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Translates; 0 when every line was."""
+    from mt.cli.lines import NotUtf8Error
+    from mt.errors import UserError
+
+    try:
+        return _run(arguments)
+    except NotUtf8Error as error:
+        raise UserError(f"{error}, or give --errors replace") from None
+
+
+def _run(arguments: argparse.Namespace) -> int:
     from mt.cli.lines import open_input
     from mt.cli.prompt import ask
     from mt.cli.sharing import Place

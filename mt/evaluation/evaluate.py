@@ -13,6 +13,7 @@ from mt.errors import UserError
 from mt.storage.model_folder import ModelFolder
 from mt.text.corpus import Corpus, load_corpus
 from mt.text.hub import not_from_the_hub
+from mt.wording import counted
 
 _LINE_BREAK = re.compile("\r\n?|\n")
 
@@ -92,7 +93,7 @@ def check_same_split(corpus: Corpus, folder: ModelFolder) -> None:
         raise UserError(f"{folder.data_file.absolute()} is missing or damaged") from None
     now = corpus.report.as_dict()["splits"]
     changed = [
-        f"{name}: {then['pairs']:,} pairs then, {now[name]['pairs']:,} now"
+        f"{name}: {counted(then['pairs'], 'pair')} then, {now[name]['pairs']:,} now"
         for name, then in began["splits"].items()
         if then["hash"] != now[name]["hash"]
     ]

@@ -10,6 +10,7 @@ from mt.errors import RunError
 from mt.evaluation.evaluate import TestSet
 from mt.evaluation.scores import Score, score
 from mt.progress import track
+from mt.wording import counted
 
 LEAST_IDENTICAL = 0.995  # of float32; sums in another order may turn a close choice
 MOST_BLEU_LOST = 0.3  # of coarser numbers
@@ -35,8 +36,9 @@ class Comparison:
         """Raises RunError below this share of identical translations; None looks at BLEU alone."""
         if least_identical is not None and self.identical < least_identical:
             raise RunError(
-                f"--check: {self.identical:.2%} of {self.sentences:,} translations are identical, "
-                f"and {least_identical:.2%} are wanted; the export was written all the same"
+                f"--check: of {counted(self.sentences, 'translation')} {self.identical:.2%} are "
+                f"identical, and {least_identical:.2%} are wanted; the export was written all the "
+                "same"
             )
         lost = self.before.value - self.after.value
         if least_identical is None and lost > MOST_BLEU_LOST:

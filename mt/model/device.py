@@ -19,13 +19,18 @@ def resolve_device(name: str) -> torch.device:
     if device.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if (device.index or 0) >= count:
-            there = f"there are {count} (cuda:0 to cuda:{count - 1})" if count else "there is none"
             raise UserError(
-                f"device {name}: {there} that this torch can use; choose device: auto or cpu"
+                f"device {name}: {_gpus(count)} that this torch can use; choose device: auto or cpu"
             )
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise UserError("device mps: not available on this machine; choose device: auto or cpu")
     return device
+
+
+def _gpus(count: int) -> str:
+    if count > 1:
+        return f"there are {count} (cuda:0 to cuda:{count - 1})"
+    return "there is one (cuda:0)" if count else "there is none"
 
 
 def memory_of(device: torch.device) -> int | None:

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw
 from mt.decoding.attention import AttentionMaps
 from mt.decoding.engine import Attention
 from mt.pictures.fonts import Fonts
+from mt.wording import counted
 
 LARGEST = 6000  # pixels of all cells together, across or down, unless cells are the smallest
 CELLS = {"mean": 28, "heads": 16}  # pixels, where there is room
@@ -46,7 +47,7 @@ class Picture:
 def mean_picture(maps: AttentionMaps, files: list[Path] | None = None) -> Picture:
     """One large map: the mean over layers and heads."""
     layers, heads = maps.weights.shape[:2]
-    caption = f"mean over {_count(layers, 'layer')} and {_count(heads, 'head')}"
+    caption = f"mean over {counted(layers, 'layer')} and {counted(heads, 'head')}"
     return _Grid(maps, CELLS["mean"], (1, 1), files).drawn([[maps.mean]], [[""]], caption)
 
 
@@ -57,10 +58,6 @@ def heads_picture(maps: AttentionMaps, files: list[Path] | None = None) -> Pictu
     grid = _Grid(maps, CELLS["heads"], (layers, heads), files)
     weights = [[maps.weights[i, j] for j in range(heads)] for i in range(layers)]
     return grid.drawn(weights, titles, "cross-attention of each layer and head")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 class _Grid:

@@ -27,6 +27,7 @@ from mt.text.sources import find_inputs
 from mt.text.split_files import SplitWriter
 from mt.text.splits import TRAIN, Codes, assign_splits
 from mt.text.staging import ROLES, Staging, file_reports
+from mt.wording import counted
 
 log = logging.getLogger("mt")
 VERSION = 1  # of what is written to the cache; a new one leaves the old folders unused
@@ -134,10 +135,12 @@ def _temporary_folder(folder: Path) -> Iterator[Path]:
 def _check_not_empty(codes: Codes, report: DataReport) -> None:
     for file in report.files:
         if file.role != "train" and not file.kept:
-            raise UserError(f"{file.name}: no {file.role} pairs in it ({file.rows:,} rows read)")
+            raise UserError(
+                f"{file.name}: no {file.role} pairs in it ({counted(file.rows, 'row')} read)"
+            )
     if (codes == TRAIN).any():
         return
-    rows = f"{report.read:,} rows read"
+    rows = f"{counted(report.read, 'row')} read"
     reasons = [f"{tally.count:,} {reason}" for reason, tally in report.dropped.items()]
     bad = [f"{report.bad.count:,} bad"] if report.bad.count else []
     raise UserError(

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mt.wording import counted
+
 EXAMPLES = 3
 
 
@@ -70,19 +72,20 @@ class DataReport:
 
     def lines(self) -> Iterator[str]:
         """The report as a person reads it, a line at a time, without examples."""
-        yield f"data         {self.kept:,} pairs of {self.read:,} rows read"
+        yield f"data         {counted(self.kept, 'pair')} of {counted(self.read, 'row')} read"
         if self.bad.count:
-            yield f"bad          {_rows(self.bad.count)}, left out: {_bad(self.bad)}"
+            yield f"bad          {counted(self.bad.count, 'row')}, left out: {_bad(self.bad)}"
         for reason, tally in self.dropped.items():
-            yield f"dropped      {_rows(tally.count)}, {reason}: {_first(tally)}"
+            yield f"dropped      {counted(tally.count, 'row')}, {reason}: {_first(tally)}"
         for what, tally in self.mended.items():
-            yield f"mended       {_rows(tally.count)}, {what}: {_first(tally)}"
+            yield f"mended       {counted(tally.count, 'row')}, {what}: {_first(tally)}"
         sizes = [f"{split.pairs:,} {name}" for name, split in self.splits.items()]
         yield f"split        {', '.join(sizes)} pairs"
         for where, kinds in self.leaks.items():
             for kind, tally in kinds.items():
                 if tally.count:
-                    yield f"overlap      {where}: {tally.count:,} pairs have the {kind}"
+                    have = "has" if tally.count == 1 else "have"
+                    yield f"overlap      {where}: {counted(tally.count, 'pair')} {have} the {kind}"
         for notice in self.notices:
             yield f"notice       {notice}"
 
@@ -103,10 +106,6 @@ def report_from_dict(data: dict[str, Any]) -> DataReport:
 
 def _tallies(data: dict[str, Any]) -> dict[str, Tally]:
     return {name: Tally(**tally) for name, tally in data.items()}
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'s' if count != 1 else ''}"
 
 
 def _bad(tally: Tally) -> str:

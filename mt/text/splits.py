@@ -16,6 +16,7 @@ from mt.errors import UserError
 from mt.text.buckets import Buckets, Records
 from mt.text.report import DataReport
 from mt.text.staging import ROLES, Staging
+from mt.wording import counted
 
 TRAIN, VALID, TEST = range(len(ROLES))
 DUPLICATE, LEAK = 3, 4
@@ -89,7 +90,8 @@ def _split(buckets: Buckets, codes: Codes, sizes: dict[int, float]) -> None:
     counts = sum(int(size) for size in sizes.values())
     if pool and counts >= pool:
         keys = " and ".join(f"data.{ROLES[role]}_size ({sizes[role]:g})" for role in sizes)
-        raise UserError(f"{keys}: there are only {pool:,} pairs; nothing would be left to train on")
+        there = f"there {'is' if pool == 1 else 'are'} only {counted(pool, 'pair')}"
+        raise UserError(f"{keys}: {there}; nothing would be left to train on")
     for role, size in sizes.items():
         if not _several(buckets, codes):
             break

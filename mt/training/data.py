@@ -62,7 +62,7 @@ def load_training_data(
         valid = BilingualDataset(encode_split(corpus.splits["valid"], src, tgt), limit)
     if not len(train):
         raise UserError(
-            f"all {len(train.too_long):,} training pairs are longer than data.max_length "
+            f"every training pair ({len(train.too_long):,}) is longer than data.max_length "
             f"({limit} tokens a side); raise it"
         )
     return TrainingData(corpus, src, tgt, train, valid)

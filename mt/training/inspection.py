@@ -17,6 +17,7 @@ from mt.data.plan import BatchPlan, BatchSize, padding_share, plan_batches
 from mt.text.report import DataReport
 from mt.text.tokenizer import Tokenizer
 from mt.training.data import TrainingData
+from mt.wording import counted
 
 UNKNOWN_WARNING = 0.02
 EXAMPLES = 3
@@ -66,6 +67,7 @@ class Inspection:
     pairs: dict[str, int]  # per split, those that are short enough
     too_long: dict[str, dict[str, Any]]  # per split: count, limit, rows (the first few)
     sides: tuple[Side, Side]
+    shared_vocabulary: bool  # one for both sides
     batches: int
     padding: float
     samples: list[Sample]
@@ -77,16 +79,21 @@ class Inspection:
     def lines(self) -> Iterator[str]:
         """What a person should know before step 1."""
         yield from self.corpus.lines()
-        for name, found in self.too_long.items():
-            rows = ", ".join(map(str, found["rows"])) + (
-                ", ..." if found["count"] > EXAMPLES else ""
-            )
+        for split, found in self.too_long.items():
+            count, pairs = found["count"], counted(found["count"], f"{split} pair")
+            rows = f"row{'s' * (count != 1)} {', '.join(map(str, found['rows']))}"
+            rows += ", ..." * (count > EXAMPLES)
             yield (
-                f"left out     {found['count']:,} {name} pairs too long: over data.max_length "
-                f"({found['limit']} tokens a side); rows {rows}"
+                f"left out     {pairs} too long: over data.max_length "
+                f"({found['limit']} tokens a side); {rows}"
             )
         src, tgt = self.sides
-        yield (f"vocabulary   {src.vocabulary:,} {src.language}, {tgt.vocabulary:,} {tgt.language}")
+        if self.shared_vocabulary:
+            yield f"vocabulary   {src.vocabulary:,}, shared by {src.language} and {tgt.language}"
+        else:
+            yield (
+                f"vocabulary   {src.vocabulary:,} {src.language}, {tgt.vocabulary:,} {tgt.language}"
+            )
         yield from self._unknown()
 
     def _unknown(self) -> Iterator[str]:
@@ -122,6 +129,7 @@ def inspect(config: Config, data: TrainingData, plan: BatchPlan | None = None) -
             if len(dataset.too_long)
         },
         sides=_sides(data),
+        shared_vocabulary=config.tokenizer.shared,
         batches=len(plan),
         padding=padding_share(data.train.lengths, plan),
         samples=[_sample(data, i) for i in range(min(SAMPLES, len(data.train)))],

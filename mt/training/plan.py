@@ -16,6 +16,7 @@ from mt.training.inspection import inspect
 from mt.training.run import Run
 from mt.training.step import backward_in_memory
 from mt.training.trainer import Trainer
+from mt.wording import counted
 
 
 def describe(run: Run) -> Iterator[str]:
@@ -96,11 +97,13 @@ def _learning(settings: TrainingConfig) -> str:
     text = f"lr {settings.lr:g}"
     if settings.optimizer == "muon":
         text += f" (matrices {settings.matrix_lr:g} by Muon)"
-    warmup = f", {settings.warmup_steps:,} steps of warm-up" if settings.warmup_steps else ""
+    warmup = (
+        f", {counted(settings.warmup_steps, 'step')} of warm-up" if settings.warmup_steps else ""
+    )
     return f"{text}, {settings.schedule} schedule{warmup}"
 
 
 def _batch(trainer: Trainer) -> str:
     size, each = trainer.batch_size, trainer.settings.accumulate
-    text = f"{size.pairs:,} pairs" if size.pairs is not None else f"{size.tokens:,} tokens"
+    text = counted(size.pairs, "pair") if size.pairs is not None else f"{size.tokens:,} tokens"
     return f"{text} x {each}" if each > 1 else text

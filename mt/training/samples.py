@@ -15,6 +15,7 @@ from mt.evaluation.scores import score
 from mt.pictures.heatmap import mean_picture
 from mt.training.metrics import MetricsLog
 from mt.training.trainer import Scored
+from mt.wording import counted
 
 log = logging.getLogger("mt")
 SAMPLES = 3  # sentences shown side by side at each validation
@@ -48,8 +49,8 @@ class Samples:
             self._signatures_said = True
             for result in scores.values():
                 log.info(
-                    "validation %s is of %s sentences, %s",
-                    result.name, len(translations), result.signature,
+                    "validation %s is of %s, %s",
+                    result.name, counted(len(translations), "sentence"), result.signature,
                 )  # fmt: skip
         samples = [
             {"source": t.source, "reference": reference, "translation": t.text}

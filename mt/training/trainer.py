@@ -116,8 +116,9 @@ class Trainer:
         self._plan: tuple[int, BatchPlan] | None = None
         plan = self.plan(0)
         if world.size > len(plan):
+            batches = f"{len(plan):,} batch{'es' * (len(plan) != 1)}"
             raise UserError(
-                f"{world.size} processes for {len(plan)} batches an epoch: start fewer of them, or "
+                f"{world.size} processes for {batches} an epoch: start fewer of them, or "
                 "lower training.batch_size or training.batch_tokens"
             )
         self.batches_per_step = self.settings.accumulate * world.size

@@ -87,7 +87,7 @@ def test_a_check_that_fails(trained: Path, mt: Run, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(to_ctranslate2, "LAYER_NORM_EPSILON", 50.0)
     result = mt("export", "--format", "ctranslate2", "--check")
     assert result.status == 1
-    assert "translations are identical, and 99.50% are wanted" in result.err
+    assert "14 translations 0.00% are identical, and 99.50% are wanted" in result.err
     assert mt("export", "--format", "ctranslate2", "--check", "--least-identical", "0").status == 0
     result = mt("export", "--format", "ctranslate2", "--quantization", "int8", "--check")
     assert result.status == 1
@@ -183,3 +183,17 @@ def test_an_engine_that_is_not_installed(
     result = mt("translate", "--engine", engine, SENTENCE)
     assert result.status == 2
     assert f'{library} is not installed; get it with: pip install "mt[export]"' in result.err
+
+
+def test_another_quantization_in_the_same_folder_says_what_it_replaces(
+    trained: Path, mt: Run
+) -> None:
+    export = ("export", "--format", "ctranslate2")
+    assert "it replaces" not in mt(*export).err
+    assert "it replaces" not in mt(*export).err
+    said = mt(*export, "--quantization", "int8").err
+    assert said.endswith(
+        "it replaces the one as float32; with --output DIR there is room for both\n"
+    )
+    beside = mt(*export, "--output", "weights/toy/other")
+    assert (beside.status, "it replaces" in beside.err) == (0, False)

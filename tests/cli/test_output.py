@@ -99,7 +99,10 @@ def test_columns_beside_the_translation(trained: Path, mt: Mt) -> None:
         (["--attention", "a.svg"], "--attention a.svg: the name must end in .png or .html"),
         (["--attention", "a"], "--attention a: the name must end in .png or .html"),
         (["--attention", "a.html", "--attention-heads"], "--attention-heads is for a .png"),
-        (["--attention", "a.png", CAT], "--attention draws one sentence"),
+        (
+            ["--attention", "a.png", CAT],
+            "--attention draws one sentence, and 2 are given: give one on the command line",
+        ),
         (["--attention", "no/a.png"], "no/a.png: there is no such folder"),
         (["--attention", "weights.png"], "weights.png is a folder, not a file"),
     ],

@@ -107,6 +107,14 @@ def test_ctranslate2_scores_as_torch_does_and_onnx_refuses(mt: Mt) -> None:
     assert "--engine onnx does not score translations; choose --engine torch" in result.err
 
 
+@pytest.mark.parametrize("which", ["--tgt", "--n-best"])
+def test_nothing_to_score_is_a_mistake(mt: Mt, which: str) -> None:
+    for name in ("empty", "none"):
+        Path(name).touch()
+    result = mt("score", "--src", "empty", which, "none")
+    assert result == (2, "", "mt: nothing to score: empty is empty\n")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -145,9 +153,3 @@ def test_bad_input_is_one_message(mt: Mt, arguments: list[str], message: str) ->
     result = mt("score", *arguments)
     assert (result.status, result.out) == (2, "")
     assert message in result.err
-
-
-def test_nothing_gives_nothing(mt: Mt) -> None:
-    Path("none").write_text("")
-    result = mt("score", "--src", "none", "--tgt", "none")
-    assert result == Result(0, "", "0 pairs, 0 tokens: log-probability 0.0000, perplexity 1.0000\n")

@@ -113,14 +113,15 @@ def test_a_lost_process_is_told_and_the_same_command_goes_on(trained: Path, mt: 
     assert status != 0
     assert "SIGKILL" in err or "-9" in err
     assert "mt: stopped: a process of the job was lost" in err
-    assert f"finished parts are kept in {PARTS.absolute()}; the same command goes on" in err
+    kept = rf"finished parts? (is|are) kept in {PARTS.absolute()}; the same command goes on"
+    assert re.search(kept, err)
     assert not Path("out.txt").exists()
     finished = len(list(PARTS.glob("*-0?????.json")))
 
     job = start()
     status, err = finish(job)
     assert status == 0, err
-    found = re.search(r"^going on from (\d+) finished parts in ", err, re.M)
+    found = re.search(r"^going on from (\d+) finished parts? in ", err, re.M)
     assert found
     assert int(found[1]) >= finished > 0
     assert "line 4: " in err
@@ -218,7 +219,7 @@ def test_parts_that_are_there_are_not_made_again(trained: Path, process: Run) ->
     part.write_text(json.dumps({**content, "text": "kept\n" * 4}))
     assert process(1, 2, job="b").status == 0
     result = process(0, 2, job="b")
-    assert f"going on from 1 finished parts in {PARTS.absolute()}" in result.err
+    assert f"going on from 1 finished part in {PARTS.absolute()}" in result.err
     assert Path("out.txt").read_text().splitlines()[4:8] == ["kept"] * 4
 
 
@@ -329,3 +330,25 @@ def test_each_process_has_a_gpu_of_its_own(
     gpus(there)
     assert Place(3, 4, 1, "").device("torch", asked) == given
     assert Place(0, 1, 0, "").device("torch", asked) == asked
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_job_that_is_refused_leaves_nothing_and_says_nothing_of_parts(
+    trained: Path, process: Run, order: tuple[int, int], names: Callable[[], set[str]]
+) -> None:
+    write_input(10)
+    before = names()
+    for rank in order:
+        result = process(rank, 2, "--json", "--beam-size", "2", "--n-best", "5")
+        assert result.status == 2
+        assert result.err.splitlines()[-1].startswith("mt: n_best 5 is more than")
+        assert "finished part" not in result.err
+    assert names() == before
+
+
+def test_a_refusal_leaves_parts_of_another_command(trained: Path, process: Run) -> None:
+    write_input(10)
+    assert process(1, 2).status == 0
+    there = {path.name for path in PARTS.glob("*-0*.json")}
+    assert process(0, 2, "--json", "--beam-size", "2", "--n-best", "5").status == 2
+    assert {path.name for path in PARTS.iterdir()} == there

@@ -432,13 +432,19 @@ def test_a_run_without_a_checkpoint_may_begin_with_other_settings(corpus: Path, 
     assert read_state(list_checkpoints(CHECKPOINTS)[-1])["progress"]["step"] == 9
 
 
-def test_when_no_checkpoint_is_whole_it_says_that_it_begins_anew(corpus: Path, mt: Mt) -> None:
+def test_when_no_checkpoint_is_whole_it_names_them_and_leaves_them(corpus: Path, mt: Mt) -> None:
     assert train(mt).status == 0
     for checkpoint in list_checkpoints(CHECKPOINTS):
         (checkpoint / "model.safetensors").write_bytes(b"")
+    before = content(Path("weights"))
     result = train(mt)
-    assert result.status == 0
-    assert "no whole checkpoint is left in weights/toy: beginning anew" in result.err
+    assert result.status == 2
+    first, *named, way_out = result.err.splitlines()
+    assert first == f"mt: every checkpoint in {CHECKPOINTS.absolute()} is damaged:"
+    assert len(named) == len(list_checkpoints(CHECKPOINTS))
+    assert all(line.endswith("model.safetensors does not match its checksum") for line in named)
+    assert "--restart" in way_out
+    assert content(Path("weights")) == before
 
 
 def test_a_model_larger_than_memory_is_refused_before_anything_is_made(
@@ -626,6 +632,14 @@ def test_with_a_network_that_answers_nothing_it_says_so_in_good_time(
     assert "Helsinki-NLP/opus_books" in said
     assert len(said.splitlines()) == 1
     assert list(here.iterdir()) == []
+
+
+def test_one_vocabulary_for_both_sides_is_told_as_one(corpus: Path, mt: Mt) -> None:
+    tokenizer = {"tokenizer__kind": "bpe", "tokenizer__vocab_size": 300}
+    shared = train(mt, tokenizer__shared=True, **tokenizer)
+    assert "\nvocabulary   300, shared by en and it\n" in shared.err
+    result = mt("data", "--config", "toy.yaml", "--set", "tokenizer.shared=false")
+    assert "\nvocabulary   300 en, 300 it\n" in result.out
 
 
 def test_a_budget_smaller_than_the_longest_pair_is_refused(corpus: Path, mt: Mt) -> None:

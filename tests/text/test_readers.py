@@ -215,8 +215,9 @@ def test_text_pair_of_different_lengths(tmp_path: Path, left: int, right: int) -
     src, tgt = file(tmp_path, "a.en", "x\n" * left), file(tmp_path, "a.it", "y\n" * right)
     with pytest.raises(UserError) as error:
         collect(read_text_pair(src, tgt))
-    assert f"{src.absolute()} has {left} lines" in str(error.value)
-    assert f"{tgt.absolute()} has {right}" in str(error.value)
+    lines = f"{left:,} line{'s' if left != 1 else ''}"
+    assert f"{src.absolute()} has {lines} and" in str(error.value)
+    assert f"{tgt.absolute()} has {right:,}: " in str(error.value)
 
 
 def test_text_pair_drops_a_line_that_is_not_utf8_on_both_sides(tmp_path: Path) -> None:
@@ -288,6 +289,28 @@ def test_csv_follows_rfc_4180(tmp_path: Path) -> None:
     ]
     assert rows == [2, 3, 4, 6, 7, 8]
     assert not bad
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "other"),
+    [
+        ('"the cat,il gatto', 4, '"the fox, ""red""",la volpe'),  # then text after a closing quote
+        ('"the cat,il gatto', 4, '"the fox","la volpe"'),
+        ('"the cat,il gatto', 4, 'the fox,la volpe"'),  # or too few fields
+        ('the cat,"il gatto', 3, '"the dog",il cane'),
+    ],
+)
+def test_a_csv_quote_that_closes_at_that_of_another_row_costs_its_own_row_alone(
+    tmp_path: Path, line: str, at: int, other: str
+) -> None:
+    rows = ["en,it", line, "the dog,il cane", "the fox,la volpe", "yes,sì"]
+    rows[at - 1] = other
+    pairs, numbers, bad = read(file(tmp_path, "a.csv", "\n".join(rows) + "\n"))
+    assert numbers == [3, 4, 5]
+    assert pairs[-1] == ("yes", "sì")
+    assert [(b.row, b.reason) for b in bad] == [
+        (2, "a quotation mark that opens here and does not close")
+    ]
 
 
 def test_csv_broken_rows_are_named(tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_more_processes_than_batches_is_refused(tmp_path: Path) -> None:
     status, err = finish(start(folder, *TWO))
     assert status != 0
     (line,) = told(err)
-    assert line.startswith("mt: 2 processes for 1 batches an epoch: start fewer of them")
+    assert line.startswith("mt: 2 processes for 1 batch an epoch: start fewer of them")
     assert not list_checkpoints(folder / "weights/toy/checkpoints")
 
 

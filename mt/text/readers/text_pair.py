@@ -9,6 +9,7 @@ from pathlib import Path
 from mt.errors import UserError
 from mt.text.readers.lines import Lines, read_lines
 from mt.text.rows import Batches, RawBatch
+from mt.wording import counted
 
 
 def read_text_pair(src: Path, tgt: Path) -> Batches:
@@ -29,9 +30,9 @@ def _count(batches: Iterator[Lines]) -> int:
 
 def _unequal(src: Path, tgt: Path, src_count: int, tgt_count: int) -> UserError:
     return UserError(
-        f"{src.absolute()} has {src_count} lines and {tgt.absolute()} has {tgt_count}: line n of "
-        "one must translate line n of the other; a tool that dropped or broke lines in only one "
-        "of them is the usual cause"
+        f"{src.absolute()} has {counted(src_count, 'line')} and {tgt.absolute()} has {tgt_count:,}"
+        ": line n of one must translate line n of the other; a tool that dropped or broke lines in "
+        "only one of them is the usual cause"
     )
 
 
