@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from mt.cli.main import main
 from tests.conftest import toy_pairs, write_config, write_jsonl
@@ -41,7 +42,19 @@ TO_THE_POINT = {
 
 @pytest.fixture(scope="session")
 def training_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("trained")
+    """Made by the first worker that asks; the others wait for it and have the same."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if "PYTEST_XDIST_WORKER" not in os.environ else base.parent) / "trained"
+    with FileLock(f"{folder}.lock"):
+        done = folder.with_name("trained.done")
+        if not done.exists():
+            folder.mkdir()
+            _train(folder)
+            done.touch()
+    return folder
+
+
+def _train(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         write_jsonl(Path("pairs.jsonl"), KNOWN)
@@ -49,7 +62,6 @@ def training_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_jsonl(Path("test.jsonl"), KNOWN[::-3])
         write_config(Path("toy.yaml"), **TO_THE_POINT)
         assert main(["train", "--config", "toy.yaml"]) == 0
-    return folder
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import os
 import pickle
 import random
 import re
+import shutil
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from mt.cli.main import main
 from mt.storage.checkpoint import list_checkpoints, read_part, read_state
 from mt.training.metrics import read_metrics
 from tests.conftest import (
@@ -542,7 +544,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_good_weights(
 
 
 def test_the_newest_checkpoint_is_that_of_the_highest_step(corpus: Path, mt: Mt) -> None:
-    keep = {"training__save_every": "1 step", "training__log_every": 50, "training__epochs": None}
+    keep = {"training__save_every": "50 steps", "training__log_every": 50, "training__epochs": None}
     assert train(mt, training__max_steps=101, model__d_model=4, model__d_ff=4, **keep).status == 0
     names = [p.name for p in list_checkpoints(CHECKPOINTS)]
     assert names[-2:] == ["step-00000100", "step-00000101"]
@@ -550,16 +552,28 @@ def test_the_newest_checkpoint_is_that_of_the_highest_step(corpus: Path, mt: Mt)
     assert "resuming weights/toy after step 101" in result.err
 
 
+@pytest.fixture(scope="session")
+def four_saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of four steps, each with a checkpoint."""
+    folder = tmp_path_factory.mktemp("four")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_jsonl(Path("pairs.jsonl"), toy_pairs(60))
+        changes = {"training__max_steps": 4, "training__save_every": "1 step"}
+        assert main(["train", "--config", str(write_config(Path("toy.yaml"), **changes))]) == 0
+    return folder
+
+
 @pytest.mark.parametrize("file", ["model.safetensors", "optimizer.safetensors", "state.json"])
 @pytest.mark.parametrize("how", ["cut", "pickle"])
 def test_a_damaged_newest_checkpoint_is_named_set_aside_and_the_one_before_used(
-    corpus: Path, mt: Mt, file: str, how: str
+    four_saved: Path, here: Path, mt: Mt, file: str, how: str
 ) -> None:
     class Bomb:
         def __reduce__(self) -> Any:
             return os.system, ("touch PWNED",)
 
-    assert train(mt, training__max_steps=4, training__save_every="1 step").status == 0
+    shutil.copytree(four_saved, here, dirs_exist_ok=True)
     newest = list_checkpoints(CHECKPOINTS)[-1]
     whole = (newest / file).read_bytes()
     damaged = whole[: len(whole) // 2] if how == "cut" else pickle.dumps(Bomb())

@@ -593,8 +593,7 @@ def test_utf8_whatever_the_locale(trained: Path) -> None:
     plain = {k: v for k, v in os.environ.items() if not k.startswith(chosen)}
     settings = [
         {"LC_ALL": "C", "LANG": "C"},
-        {"PYTHONIOENCODING": "ascii"},
-        {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},
+        {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},
     ]
     processes = [
         subprocess.Popen(command, env=plain | s, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -1,4 +1,8 @@
-"""Several processes started by torchrun: the same training as one, and the loss of one of them."""
+"""Several processes: the same training as one, and the loss of one of them.
+
+torchrun starts them where it has a part in it; elsewhere they are started as it does, but with
+everything imported.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,7 @@ from mt.storage.checkpoint import list_checkpoints, read_part, read_state, write
 from mt.training.checks import check_same_everywhere, own_device
 from mt.training.data import load_training_data
 from mt.training.metrics import read_metrics
+from tests.cli import processes
 from tests.conftest import Result, toy_config, toy_pairs, write_config, write_jsonl
 
 SETTINGS: dict[str, Any] = {
@@ -69,14 +74,22 @@ def newest(folder: Path) -> Path:
     return list_checkpoints(folder / "weights/toy/checkpoints")[-1]
 
 
-def wait_for_checkpoints(folders: list[Path], processes: list[subprocess.Popen[str]]) -> Path:
+def job(*folders: Path, before: Callable[[], None] | None = None) -> processes.Job:
+    return processes.Job(*folders, arguments=TRAIN[2:], before=before)
+
+
+def two_checkpoints(folder: Path) -> bool:
+    return len(list_checkpoints(folder / "weights/toy/checkpoints")) >= 2
+
+
+def wait_for_checkpoints(folders: list[Path], launchers: list[subprocess.Popen[str]]) -> Path:
     """The folder where the second checkpoint has come."""
     deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         for folder in folders:
-            if len(list_checkpoints(folder / "weights/toy/checkpoints")) >= 2:
+            if two_checkpoints(folder):
                 return folder
-        for process in processes:
+        for process in launchers:
             assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     raise AssertionError("no checkpoints")
@@ -106,13 +119,16 @@ def check_same_curves(folder: Path, other: Path) -> None:
             assert a.get(tag) == (pytest.approx(b[tag], abs=1e-5) if tag in b else None)
 
 
-def test_two_processes_train_as_one_with_accumulation(tmp_path: Path) -> None:
+def test_two_processes_train_as_one_with_accumulation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mt: Callable[..., Result]
+) -> None:
     """53 pairs in batches of 8 are 7: the last step of an epoch leaves one process without."""
     two = prepare(tmp_path / "two")
     one = prepare(tmp_path / "one", training__accumulate=2)
-    processes = [start(two, *TWO), start(one, sys.executable)]
-    for process in processes:
-        status, err = finish(process)
+    started = job(two, two)
+    monkeypatch.chdir(one)
+    assert mt("train", "--config", "toy.yaml").status == 0
+    for status, err in started.finish():
         assert status == 0, err
     assert read_state(newest(two))["progress"]["step"] == 8
     check_same_weights(two, one)
@@ -147,11 +163,11 @@ def test_two_machines_that_share_no_folder_lose_a_process_and_train_as_one(
     length |= {"training__ema": 0.9, "training__average": {"last": 2}}
     length |= {"training__keep": {"last": 2}}
     machines = [prepare(tmp_path / "a", **length), prepare(tmp_path / "b", **length)]
-    processes = start_machines(machines, "--restart", restarts=2)
-    writer = wait_for_checkpoints(machines, processes)
+    launchers = start_machines(machines, "--restart", restarts=2)
+    writer = wait_for_checkpoints(machines, launchers)
     other = machines[1 - machines.index(writer)]
-    os.kill(child(processes[machines.index(other)]), signal.SIGKILL)
-    endings = [finish(process) for process in processes]
+    os.kill(child(launchers[machines.index(other)]), signal.SIGKILL)
+    endings = [finish(process) for process in launchers]
     assert [status for status, _ in endings] == [0, 0], endings
     err = endings[machines.index(writer)][1]
     assert "resuming weights/toy after step" in err
@@ -171,8 +187,9 @@ def test_two_machines_that_share_no_folder_lose_a_process_and_train_as_one(
 def test_a_corpus_that_one_machine_lacks_is_told_on_both(tmp_path: Path) -> None:
     machines = [prepare(tmp_path / "a"), prepare(tmp_path / "b")]
     (machines[1] / "pairs.jsonl").unlink()
-    for status, err in map(finish, start_machines(machines)):
-        assert status == 1
+    endings = job(*machines).finish()
+    assert [status for status, _ in endings] == [1, 2]
+    for _, err in endings:
         (line,) = told(err)
         assert "pairs.jsonl" in line
     assert not any((folder / "weights").exists() for folder in machines)
@@ -209,57 +226,66 @@ def test_other_data_on_another_machine_is_refused(
 
 def test_a_killed_process_ends_the_job(tmp_path: Path) -> None:
     folder = prepare(tmp_path, training__epochs=4000, training__save_every="5 steps")
-    process = start(folder, *TWO)
-    wait_for_checkpoints([folder], [process])
-    os.kill(child(process, rank=1), signal.SIGKILL)
-    status, err = finish(process)
-    assert status == 1
+    started = job(folder, folder)
+    processes.until(lambda: two_checkpoints(folder), started.processes[0])
+    started.processes[1].kill()
+    (status, err), killed = started.finish()
+    assert (status, killed[0]) == (1, -signal.SIGKILL)
     assert told(err) == [f"mt: {LOST}"]
 
 
-@pytest.mark.parametrize("whole", [True, False], ids=["torchrun", "one-process"])
-def test_told_to_stop_all_save_and_end(tmp_path: Path, whole: bool) -> None:
-    folder = prepare(tmp_path, training__epochs=4000, training__save_every="5 steps")
-    process = start(folder, *TWO)
-    wait_for_checkpoints([folder], [process])
-    os.kill(process.pid if whole else child(process, rank=1), signal.SIGTERM)
-    status, err = finish(process)
+def stopped_by(who: str, folder: Path) -> str:
     step = read_state(newest(folder))["progress"]["step"]
+    saved = f"saved in weights/toy/checkpoints/{newest(folder).name}"
+    return f"stopped by {who} after step {step:,}, {saved}; go on with: torchrun … -m mt"
+
+
+def test_torchrun_told_to_stop_all_save_and_end(tmp_path: Path) -> None:
+    folder = prepare(tmp_path, training__epochs=4000, training__save_every="5 steps")
+    launcher = start(folder, *TWO)
+    wait_for_checkpoints([folder], [launcher])
+    os.kill(launcher.pid, signal.SIGTERM)
+    status, err = finish(launcher)
     assert status == 1  # torchrun's own; each process ends with 143
     assert not told(err)
-    who = "SIGTERM" if whole else "another process"
-    saved = f"saved in weights/toy/checkpoints/{newest(folder).name}"
-    assert f"stopped by {who} after step {step:,}, {saved}; go on with: torchrun … -m mt" in err
+    assert stopped_by("SIGTERM", folder) in err
 
 
-FAILS = """
-import os, sys
-from mt.cli.main import main
-from mt.errors import RunError
-from mt.training.trainer import Trainer
+def test_one_process_told_to_stop_all_save_and_end(tmp_path: Path) -> None:
+    folder = prepare(tmp_path, training__epochs=4000, training__save_every="5 steps")
+    started = job(folder, folder)
+    processes.until(lambda: two_checkpoints(folder), started.processes[0])
+    started.processes[1].terminate()
+    (status, err), (other_status, other_err) = started.finish()
+    assert (status, other_status) == (143, 143)
+    assert not told(err + other_err)
+    assert stopped_by("another process", folder) in err
 
-def fail(trainer, result):
-    if os.environ["RANK"] == "1":
-        raise RunError("the disk is full")
 
-Trainer._after_update = fail
-sys.exit(main(["train", "--config", "toy.yaml"]))
-"""
+def fail_in_process_1() -> None:
+    from mt.training.trainer import Trainer
+
+    def fail(*_: object) -> None:
+        if os.environ["RANK"] == "1":
+            raise RunError("the disk is full")
+
+    Trainer._after_update = fail  # type: ignore[method-assign]
 
 
 def test_a_failure_of_one_process_is_told_once_and_ends_all(tmp_path: Path) -> None:
     folder = prepare(tmp_path)
-    (folder / "fails.py").write_text(FAILS)
-    status, err = finish(start(folder, *TWO, command=["fails.py"]))
-    assert status == 1
-    assert told(err) == ["mt: the disk is full"]
+    (status, err), (other_status, other_err) = job(
+        folder, folder, before=fail_in_process_1
+    ).finish()
+    assert (status, other_status) == (1, 1)
+    assert told(err + other_err) == ["mt: the disk is full"]
 
 
 def test_more_processes_than_batches_is_refused(tmp_path: Path) -> None:
     folder = prepare(tmp_path, training__batch_size=60)
-    status, err = finish(start(folder, *TWO))
-    assert status != 0
-    (line,) = told(err)
+    endings = job(folder, folder).finish()
+    assert [status for status, _ in endings] == [2, 2]
+    (line,) = told("".join(err for _, err in endings))
     assert line.startswith("mt: 2 processes for 1 batch an epoch: start fewer of them")
     assert not list_checkpoints(folder / "weights/toy/checkpoints")
 
