@@ -78,6 +78,47 @@ def write_config(path: Path, **changes: Any) -> Path:
     return path
 
 
+OTHERS = [
+    ("Hello, world!", "Ciao, mondo!"),
+    ("Why (not)?", "Perché (no)?"),
+    ("the coffee is hot.", "il caffè è caldo."),
+    ("yes.", "sì."),
+    ('"no!"', '"no!"'),
+    ("the cat & the dog sleep.", "il gatto & il cane dormono."),
+]
+KNOWN = toy_pairs(60) + OTHERS  # what the model knows
+SENTENCES = dict(KNOWN)
+TO_THE_POINT = {
+    "data__valid": "valid.jsonl",
+    "data__test": "test.jsonl",
+    "model__dropout": 0.0,
+    "training__epochs": 40,
+    "training__batch_size": 16,
+    "training__lr": 6e-3,
+    "training__schedule": "linear",
+    "training__label_smoothing": 0.0,
+    "training__validate_every": "40 epochs",
+    "training__save_every": "20 epochs",
+    "training__precision": "fp32",
+}
+
+
+@pytest.fixture(scope="session")
+def training_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a toy model that knows its sentences by heart, trained once for all tests."""
+    from mt.cli.main import main
+
+    folder = tmp_path_factory.mktemp("trained")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_jsonl(Path("pairs.jsonl"), KNOWN)
+        write_jsonl(Path("valid.jsonl"), KNOWN[::5])
+        write_jsonl(Path("test.jsonl"), KNOWN[::-3])
+        write_config(Path("toy.yaml"), **TO_THE_POINT)
+        assert main(["train", "--config", "toy.yaml"]) == 0
+    return folder
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder as the current one."""

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 ROOMS = (
     "errors", "strict_yaml", "complaints", "config", "config_file", "progress", "distributed",
     "text", "data", "model", "storage", "decoding", "pictures", "evaluation", "export", "training",
-    "cli",
+    "serving", "cli",
 )  # fmt: skip
 PACKAGE = ROOT / "mt"
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from mt import __version__
-from mt.cli import data, evaluate, export, score, train, translate
+from mt.cli import data, evaluate, export, score, serve, train, translate
 from mt.cli.failure import FAILED, explain
 from mt.cli.parser import Parser
 from mt.errors import ToldError
@@ -27,7 +27,7 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"mt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (train, translate, evaluate, score, data, export):
+    for command in (train, translate, evaluate, score, data, export, serve):
         command.add_parser(commands)
     return parser
 

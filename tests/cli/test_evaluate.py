@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import KNOWN, SENTENCES
-from tests.conftest import Result, toy_pairs, write_jsonl
+from tests.conftest import KNOWN, SENTENCES, Result, toy_pairs, write_jsonl
 
 Mt = Callable[..., Result]
 TEST, VALID = KNOWN[::-3], KNOWN[::5]
