@@ -7,7 +7,6 @@ done at once.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import threading
 import time
@@ -16,7 +15,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-log = logging.getLogger("mt")
 LONGEST_PAUSE = 60  # seconds that anyone is asked to stay away
 MEMORY = 0.8  # how much of the measured speed is that of before
 
@@ -162,23 +160,22 @@ class Batcher:
     def _take(self) -> Batch:
         """A batch of the work that has waited longest: of each request an item in turn."""
         work = self._jobs[0].work
-        together = [job for job in self._jobs if job.work == work]
+        turns = deque(job for job in self._jobs if job.work == work)
         batch: Batch = []
         cost = 0
-        open_ = together
-        while open_:
-            for job in open_:
-                own = job.costs[job.taken]
-                if batch and cost + own > self.budget:
-                    open_ = []
-                    break
-                batch.append((job, job.taken))
-                job.taken += 1
-                cost += own
-            open_ = [job for job in open_ if job.taken < len(job.items)]
-        rest = [job for job in together if job.taken < len(job.items)]
+        while turns:
+            job = turns[0]
+            own = job.costs[job.taken]
+            if batch and cost + own > self.budget:
+                break
+            batch.append((job, job.taken))
+            cost += own
+            job.taken += 1
+            turns.popleft()
+            if job.taken < len(job.items):
+                turns.append(job)
         # What is not finished goes behind those that had no turn.
-        self._jobs = deque([job for job in self._jobs if job.work != work] + rest)
+        self._jobs = deque([*(job for job in self._jobs if job.work != work), *turns])
         return batch
 
     def _decode(self, batch: Batch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape, unescape
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
@@ -14,6 +15,8 @@ _VOID = frozenset(
         "source", "track", "wbr",
     )
 )  # fmt: skip
+
+_BROKEN = re.compile("<[A-Za-z/!?]")  # a tag or comment that has no end
 
 
 class _Places(HTMLParser):
@@ -48,7 +51,7 @@ class _Places(HTMLParser):
                 pass
 
     def handle_data(self, data: str) -> None:
-        self._mark(True)
+        self._mark(not _BROKEN.match(data))
 
     def handle_entityref(self, name: str) -> None:
         self._mark(True)

@@ -17,10 +17,10 @@ from mt.cli.main import main
 from tests.conftest import ROOT, Result, mt_process
 
 Mt = Callable[..., Result]
-COMMANDS = ("train", "translate", "evaluate", "export")
+COMMANDS = ("train", "translate", "evaluate", "export", "serve")
 HEAVY = (
     "torch", "datasets", "numpy", "tokenizers", "pydantic", "sacrebleu", "tensorboard",
-    "ctranslate2", "onnx", "onnxruntime",
+    "ctranslate2", "onnx", "onnxruntime", "starlette", "uvicorn", "prometheus_client",
 )  # fmt: skip
 
 
@@ -52,8 +52,8 @@ def without_libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str
     ("arguments", "status"),
     [
         (["--help"], 0), (["train", "--help"], 0), (["translate", "--help"], 0),
-        (["evaluate", "--help"], 0), (["export", "--help"], 0), ([], 2), (["trian"], 2),
-        (["train"], 2), (["export"], 2), (["translate", "--no-such"], 2),
+        (["evaluate", "--help"], 0), (["export", "--help"], 0), (["serve", "--help"], 0),
+        ([], 2), (["trian"], 2), (["train"], 2), (["export"], 2), (["translate", "--no-such"], 2),
     ],
     ids=str,
 )  # fmt: skip
