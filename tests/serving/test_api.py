@@ -171,11 +171,17 @@ def test_a_wrong_body(client: Client, body: bytes, kind: str, status: int, messa
     assert (said.status, message in said.error) == (status, True), said
 
 
-def test_a_body_in_chunks_is_measured_as_it_comes(client: Client) -> None:
-    said = client.ask(
-        "POST", "/translate", iter([b"x" * 300_000] * 9), Content_Type="application/json"
-    )
+def test_a_body_that_is_too_large_is_not_read_for_ever(client: Client) -> None:
+    def chunks(count: int) -> Any:
+        return iter([b"x" * 300_000] * count)
+
+    said = client.ask("POST", "/translate", chunks(9), Content_Type="application/json")
     assert said.status == 413
+    with pytest.raises(OSError, match=r"reset|pipe"):  # noqa: PT012
+        for _ in range(9):
+            client.ask("POST", "/translate", chunks(100), Content_Type="application/json")
+    told = {"Content_Type": "application/json", "Content_Length": "99999999999"}
+    assert client.ask("POST", "/translate", b"{", **told).status == 413
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,13 @@ class Page:
         )
         self.until(lambda: self.translation == expected)
 
+    def texts(self, selector: str) -> list[str]:
+        """Of all that match, at one moment: elements come and go."""
+        script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
+        return list(self.js(script, selector))
+
     def lit(self, where: str) -> list[str]:
-        return [one.get_attribute("textContent") for one in self.all(f"{where} .lit")]
+        return self.texts(f"{where} .lit")
 
     def point(self, element: Any) -> None:
         from selenium.webdriver import ActionChains
@@ -206,10 +211,10 @@ def test_the_whole_map_is_drawn(page: Page) -> None:
     page.translates(CAT, SENTENCES[CAT])
     page.find("summary").click()
     page.until(lambda: len(page.all("tbody tr")) == 6)
-    assert [one.get_attribute("textContent") for one in page.all("thead th")] == [
+    assert page.texts("thead th") == [
         "[SOS]", *["the", "cat", "sleeps", "today", "."], "[EOS]",
     ]  # fmt: skip
-    weights = [float(one.get_attribute("textContent")) for one in page.all("tbody td")]
+    weights = list(map(float, page.texts("tbody td")))
     assert sum(weights) == pytest.approx(6, abs=0.1)
     seen = page.js(
         "return [...document.querySelectorAll('tbody td')].map("
@@ -219,9 +224,7 @@ def test_the_whole_map_is_drawn(page: Page) -> None:
     assert seen[darkest] == max(seen)
     page.js("const s = document.getElementById('head'); s.value = 2;"
             "s.dispatchEvent(new Event('change'))")  # fmt: skip
-    page.until(
-        lambda: [float(x.get_attribute("textContent")) for x in page.all("tbody td")] != weights
-    )
+    page.until(lambda: page.texts("tbody td") not in ([], [f"{weight:.2f}" for weight in weights]))
     page.point(page.all("tbody td")[0])
     assert page.find("#cell").text.startswith("il looked at [SOS]: 0.")
     page.find("#clear").click()
@@ -232,8 +235,7 @@ def test_words_that_the_model_does_not_know_are_marked(page: Page) -> None:
     page.translates("yes.", "sì.")
     assert not page.find("#unknown").is_displayed()
     page.write(" zyx")
-    page.until(lambda: [one.get_attribute("textContent") for one in page.all("#under .strange")])
-    assert [one.get_attribute("textContent") for one in page.all("#under .strange")] == ["zyx"]
+    page.until(lambda: page.texts("#under .strange") == ["zyx"])
     assert page.find("#unknown").is_displayed()
 
 
@@ -310,8 +312,8 @@ def test_an_answer_to_what_was_typed_before_is_dropped(browser: Any, toy: Served
         page.write(DOG)
         threading.Timer(0.5, gate.may.set).start()
         seen = set()
-        while page.translation != SENTENCES[DOG]:
-            seen.add(page.translation)
+        while (now := page.translation) != SENTENCES[DOG]:
+            seen.add(now)
         assert seen == {""}
     assert page.problems() == []
 
