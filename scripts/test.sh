@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
-prepare_environment "[dev,export]"
+prepare_environment "[dev,export,serve]"
 
 echo "== ruff"
 "$python" -m ruff check .

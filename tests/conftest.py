@@ -21,6 +21,7 @@ os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 import pytest  # noqa: E402
 import torch  # noqa: E402
 import yaml  # noqa: E402
+from filelock import FileLock  # noqa: E402
 
 torch.set_num_threads(1)  # the models of the tests are too small for more
 
@@ -76,6 +77,60 @@ def toy_config(**changes: Any) -> dict[str, Any]:
 def write_config(path: Path, **changes: Any) -> Path:
     path.write_text(yaml.safe_dump(toy_config(**changes)), "utf-8")
     return path
+
+
+OTHERS = [
+    ("Hello, world!", "Ciao, mondo!"),
+    ("Why (not)?", "Perché (no)?"),
+    ("the coffee is hot.", "il caffè è caldo."),
+    ("yes.", "sì."),
+    ('"no!"', '"no!"'),
+    ("the cat & the dog sleep.", "il gatto & il cane dormono."),
+]
+KNOWN = toy_pairs(60) + OTHERS  # what the model knows
+SENTENCES = dict(KNOWN)
+TO_THE_POINT = {
+    "data__valid": "valid.jsonl",
+    "data__test": "test.jsonl",
+    "model__dropout": 0.0,
+    "training__epochs": 40,
+    "training__batch_size": 16,
+    "training__lr": 6e-3,
+    "training__schedule": "linear",
+    "training__label_smoothing": 0.0,
+    "training__validate_every": "40 epochs",
+    "training__save_every": "20 epochs",
+    "training__precision": "fp32",
+}
+
+
+@pytest.fixture(scope="session")
+def training_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a toy model that knows its sentences by heart, trained once for all tests.
+
+    The first worker that asks makes it; the others wait for it and have the same.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if "PYTEST_XDIST_WORKER" not in os.environ else base.parent) / "trained"
+    with FileLock(f"{folder}.lock"):
+        done = folder.with_name("trained.done")
+        if not done.exists():
+            folder.mkdir()
+            _train(folder)
+            done.touch()
+    return folder
+
+
+def _train(folder: Path) -> None:
+    from mt.cli.main import main
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_jsonl(Path("pairs.jsonl"), KNOWN)
+        write_jsonl(Path("valid.jsonl"), KNOWN[::5])
+        write_jsonl(Path("test.jsonl"), KNOWN[::-3])
+        write_config(Path("toy.yaml"), **TO_THE_POINT)
+        assert main(["train", "--config", "toy.yaml"]) == 0
 
 
 @pytest.fixture

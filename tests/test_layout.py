@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 ROOMS = (
     "errors", "strict_yaml", "complaints", "wording", "config", "config_file", "config_schema",
     "progress", "distributed", "text", "data", "model", "storage", "decoding", "pictures",
-    "evaluation", "export", "training", "runs", "cli",
+    "evaluation", "export", "training", "runs", "serving", "cli",
 )  # fmt: skip
 PACKAGE = ROOT / "mt"
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -21,6 +21,7 @@ from mt.cli import (
     export,
     runs,
     score,
+    serve,
     train,
     translate,
 )  # fmt: skip
@@ -39,7 +40,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"mt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     for command in (
-        train, translate, evaluate, compare, runs, score, data, export, config, completion,
+        train, translate, evaluate, compare, runs, score, data, export, serve, config, completion,
     ):  # fmt: skip
         command.add_parser(commands)
     return parser

@@ -19,7 +19,7 @@ SETTINGS = (
 )  # fmt: skip
 
 
-def add_search_options(parser: argparse.ArgumentParser) -> None:
+def add_search_options(parser: argparse.ArgumentParser, prefix: bool = True) -> None:
     """How to search; what is not given is as in the config of the model."""
     group = parser.add_argument_group("search (default: as in the model's config)")
 
@@ -38,7 +38,10 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     add("--max-length-ratio", more_than_0, "X", "most tokens: X times the source, and 10 more")
     add("--no-repeat-ngram", at_least(int, 0), "N", "no N tokens in a row come twice")
     add("--repetition-penalty", at_least(float, 1), "X", "makes what was said less likely")
-    group.add_argument("--prefix", default="", metavar="TEXT", help="what translations begin with")
+    if prefix:
+        group.add_argument(
+            "--prefix", default="", metavar="TEXT", help="what translations begin with"
+        )
 
 
 def search_from(arguments: argparse.Namespace, config: Config) -> Search:

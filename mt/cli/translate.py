@@ -67,13 +67,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 def add_translating_options(parser: argparse.ArgumentParser) -> None:
     """The options that say how a model translates."""
     add_engine_options(parser)
-    parser.add_argument(
-        "--unknown",
-        choices=("mark", "copy", "ban"),
-        default="copy",
-        help="for a word the model cannot say: a mark, the source word it looks at most, or the "
-        "next likely word (default: copy)",
-    )
+    add_unknown_option(parser)
     parser.add_argument(
         "--batch-size",
         type=at_least(int, 1),
@@ -88,6 +82,17 @@ def add_translating_options(parser: argparse.ArgumentParser) -> None:
         "limit are cut",
     )
     add_search_options(parser)
+
+
+def add_unknown_option(parser: argparse.ArgumentParser) -> None:
+    """The option that says what stands for words that the model has not."""
+    parser.add_argument(
+        "--unknown",
+        choices=("mark", "copy", "ban"),
+        default="copy",
+        help="for a word the model cannot say: a mark, the source word it looks at most, or the "
+        "next likely word (default: copy)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

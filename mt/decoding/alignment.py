@@ -8,7 +8,7 @@ from __future__ import annotations
 from mt.decoding.alternative import Alternative
 from mt.decoding.translator import Translation
 from mt.text.cleaning import normalize
-from mt.text.tokenizer import Tokenizer
+from mt.text.tokenizer import UNK_ID, Tokenizer
 
 Pairs = list[tuple[int, int]]
 
@@ -30,6 +30,19 @@ def word_pairs(
 def source_tokens(translation: Translation, src: Tokenizer) -> list[str]:
     """The tokens that the model read, those of all parts in a row."""
     return [token for part in translation.parts for token in src.tokens(part)]
+
+
+def unknown_words(translation: Translation, src: Tokenizer) -> set[int]:
+    """The places of words of the source that the model does not know, or not all of."""
+    ids = (i for part in translation.parts for i in src.encode(part))
+    places = _source_words(translation, src)
+    return {place for i, place in zip(ids, places, strict=True) if i == UNK_ID}
+
+
+def marked_words(alternative: Alternative, tgt: Tokenizer) -> list[int]:
+    """The places of words of the translation that the model could not say, copied or marked."""
+    places = zip(alternative.hypothesis.ids, _target_words(alternative, tgt), strict=True)
+    return sorted({place for i, place in places if i == UNK_ID})
 
 
 def _source_words(translation: Translation, src: Tokenizer) -> list[int]:

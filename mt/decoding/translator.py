@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -88,6 +89,7 @@ class Translator:
         self.engine = engine
         self.src = src
         self.tgt = tgt
+        self.config = config
         self.unknown = unknown
         self.paragraphs = paragraphs
         self.search = search or Search.of(config.decoding)
@@ -95,6 +97,13 @@ class Translator:
         self.source_limit = config.data.max_length - FRAME
         self.target_limit = config.data.max_length - FRAME
         self._space = space_between(tgt.language)
+
+    def with_search(self, search: Search) -> Translator:
+        """The same model with another search. Raises UserError if it does not fit."""
+        search.check(self.tgt.vocab_size)
+        other = copy(self)
+        other.search = search
+        return other
 
     def translate(
         self, sentences: Sequence[str], batch_size: int = 64, prefix: str = ""

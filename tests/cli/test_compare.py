@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from mt.cli import compare
-from tests.cli.conftest import KNOWN
-from tests.conftest import Result, write_jsonl
+from tests.conftest import KNOWN, Result, write_jsonl
 
 Mt = Callable[..., Result]
 TEST = KNOWN[::-3]

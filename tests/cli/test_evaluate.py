@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tests.cli.conftest import KNOWN, SENTENCES
-from tests.conftest import Result, toy_pairs, write_jsonl
+from tests.conftest import KNOWN, SENTENCES, Result, toy_pairs, write_jsonl
 
 Mt = Callable[..., Result]
 TEST, VALID = KNOWN[::-3], KNOWN[::5]

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from mt.export import to_ctranslate2
-from tests.cli.conftest import SENTENCES
-from tests.conftest import ROOT, Result
+from tests.conftest import ROOT, SENTENCES, Result
 
 Run = Callable[..., Result]
 SENTENCE = "the cat sleeps today."

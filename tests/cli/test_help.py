@@ -17,10 +17,12 @@ from mt.cli.main import main
 from tests.conftest import ROOT, Result, mt_process
 
 Mt = Callable[..., Result]
-COMMANDS = ("train", "translate", "evaluate", "compare", "runs", "export", "config", "completion")
+COMMANDS = (
+    "train", "translate", "evaluate", "compare", "runs", "export", "serve", "config", "completion",
+)  # fmt: skip
 HEAVY = (
     "torch", "datasets", "numpy", "tokenizers", "pydantic", "sacrebleu", "tensorboard",
-    "ctranslate2", "onnx", "onnxruntime",
+    "ctranslate2", "onnx", "onnxruntime", "starlette", "uvicorn", "prometheus_client",
 )  # fmt: skip
 
 
@@ -53,8 +55,9 @@ def without_libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str
     [
         (["--help"], 0), (["train", "--help"], 0), (["translate", "--help"], 0),
         (["evaluate", "--help"], 0), (["compare", "--help"], 0), (["runs", "--help"], 0),
-        (["runs", "--sort", "nothing"], 2), (["compare"], 2), (["export", "--help"], 0), ([], 2),
-        (["trian"], 2), (["train"], 2), (["export"], 2), (["translate", "--no-such"], 2),
+        (["runs", "--sort", "nothing"], 2), (["compare"], 2), (["export", "--help"], 0),
+        (["serve", "--help"], 0), ([], 2), (["trian"], 2), (["train"], 2), (["export"], 2),
+        (["translate", "--no-such"], 2),
     ],
     ids=str,
 )  # fmt: skip

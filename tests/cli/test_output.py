@@ -18,8 +18,7 @@ from mt.cli.output import as_dict
 from mt.decoding.alternative import Alternative
 from mt.decoding.engine import Hypothesis
 from mt.decoding.translator import Translation
-from tests.cli.conftest import KNOWN, SENTENCES
-from tests.conftest import Result
+from tests.conftest import KNOWN, SENTENCES, Result
 from tests.decoding.test_translator import make
 
 Mt = Callable[..., Result]

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import KNOWN
-from tests.conftest import Result
+from tests.conftest import KNOWN, Result
 
 Mt = Callable[..., Result]
 PAIRS = [*KNOWN[:6], ("", ""), ("the cat sleeps today.", "il GATTO dorme oggi."), ("yes.", "")]

@@ -9,8 +9,7 @@ import pytest
 
 from mt.config import DecodingConfig
 from mt.decoding.engine import Search
-from tests.cli.conftest import KNOWN, SENTENCES
-from tests.conftest import Result
+from tests.conftest import KNOWN, SENTENCES, Result
 
 Mt = Callable[..., Result]
 CAT = "the cat sleeps today."

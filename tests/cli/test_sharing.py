@@ -17,8 +17,7 @@ import pytest
 from mt.cli import sharing
 from mt.cli.sharing import Place
 from tests.cli import processes
-from tests.cli.conftest import KNOWN
-from tests.conftest import Result
+from tests.conftest import KNOWN, Result
 
 Mt = Callable[..., Result]
 Run = Callable[..., Result]

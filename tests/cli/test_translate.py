@@ -21,8 +21,7 @@ from mt.storage.checkpoint import read_part, read_state, write_checkpoint
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import EOS_ID, Tokenizer
 from tests.cli import processes
-from tests.cli.conftest import KNOWN, SENTENCES
-from tests.conftest import Result, mt_process
+from tests.conftest import KNOWN, SENTENCES, Result, mt_process
 
 Mt = Callable[..., Result]
 CAT, DOG = "the cat sleeps today.", "the dog sings well."

@@ -1,0 +1,1 @@
+"""Translating over HTTP: what LibreTranslate's clients ask for, and the page."""
