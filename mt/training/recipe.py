@@ -29,15 +29,16 @@ class Size(NamedTuple):
 
 
 SIZES = (
-    Size("tiny", 0, 0.0, 128, 2, 512, 4, 2e-3),
-    Size("base", 500, 3e5, 256, 3, 1024, 4, 1e-3),
-    Size("big", 100_000, 5e7, 512, 6, 2048, 8, 5e-4),
+    Size("tiny", 0, 0.0, 128, 2, 512, 4, 3e-3),
+    Size("small", 500, 3e5, 256, 2, 1024, 4, 3e-3),
+    Size("base", 500, 4e6, 256, 3, 1024, 4, 3e-3),
+    Size("big", 100_000, 5e7, 512, 6, 2048, 8, 2e-3),
 )
 # From so many training pairs on, so many pieces for both languages; twice that without spaces.
-PIECES = ((0, 1_000), (1_000, 2_000), (4_000, 4_000), (20_000, 8_000), (1_000_000, 16_000))
+PIECES = ((0, 1_000), (1_000, 2_000), (4_000, 4_000), (50_000, 8_000), (1_000_000, 16_000))
 DROPOUT = ((0.0, 0.1), (8.0, 0.2), (20.0, 0.3))  # from so many passes over the pairs on
 BATCH_TOKENS = {"cpu": ((0, 1024), (20_000, 2048)), "gpu": ((0, 2048), (20_000, 8192))}  # by pairs
-OPTIMIZER: dict[str, Any] = {"optimizer": "adamw", "betas": [0.9, 0.98], "weight_decay": 0.01}
+OPTIMIZER: dict[str, Any] = {"optimizer": "muon", "betas": [0.9, 0.98]}
 SCHEDULE, WARMUP = "linear", 0.1  # share of the steps
 BEAM_SIZE = 5
 MOST_PASSES = 300  # over the pairs; more do not help, whatever the time
@@ -51,6 +52,7 @@ MINUTES = 30.0  # if nobody says how many
 
 FILLED = 0.85  # of a batch is real tokens
 ON_STEPS = 0.9  # of the time
+ON_PASSES = 0.7  # of the steps' time; the rest is Muon's
 CHARACTERS_A_PIECE = {True: 4.0, False: 1.5}  # in text with spaces and without
 SEARCH_SPEED = 0.25  # of the arithmetic of training, in which hypotheses are searched
 LEAST_SECONDS = 1.0  # that must be left for training
@@ -104,7 +106,7 @@ class Choice(NamedTuple):
 
 def choose(facts: Facts) -> Choice:
     """The recipe; a pure function. Raises UserError if there is no time to train at all."""
-    left = facts.seconds * ON_STEPS
+    left = facts.seconds * ON_STEPS * ON_PASSES
     if left < LEAST_SECONDS:
         raise UserError(
             f"--minutes {facts.minutes:g} is too little: reading and preparing the corpus and "
@@ -133,6 +135,7 @@ def choose(facts: Facts) -> Choice:
             "d_ff": size.d_ff,
             "dropout": _at(DROPOUT, passes),
             "tie_embeddings": "all",
+            "embedding_init": "unit",
         },
         "training": {
             "minutes": facts.minutes,
