@@ -68,6 +68,10 @@ class _Places(HTMLParser):
     def handle_pi(self, data: str) -> None:
         self._mark(False)
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """As HTML reads it: a comment that ends at the next `>`, whatever is in it."""
+        return self.parse_bogus_comment(i, report)
+
     def unknown_decl(self, data: str) -> None:
         self._mark(False)
 

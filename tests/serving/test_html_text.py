@@ -41,7 +41,8 @@ def test_what_is_text(html: str, expected: list[str]) -> None:
 FRAGMENTS = st.lists(
     st.sampled_from(
         ["<p>", "</p>", "<b class='x'>", "</b>", "<script>", "</script>", "<!--", "-->", "<", ">",
-         "&", "&amp;", "&#x27;", "<![CDATA[", "]]>", "<?", "<!", "</", "\n", "\r\n", "word", " ",
+         "&", "&amp;", "&#x27;", "<![CDATA[", "<![", "<![if", "]]>", "<?", "<!", "</", "\n",
+         "\r\n", "word", " ",
          '"', "'", "<a href=\"", "=", "translate=no", "é", "\u2028", "<br/>", "<code>", "</code>"]
     ),
     max_size=25,
