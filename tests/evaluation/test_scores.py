@@ -120,13 +120,19 @@ def test_scores_are_shown_with_their_signature() -> None:
     assert f"version:{sacrebleu.__version__}" in scores["chrf"].signature
 
 
-@pytest.mark.parametrize(("hypotheses", "references"), [(1, 2), (2, 1), (0, 3), (3, 0)])
-def test_counts_that_differ_are_refused(hypotheses: int, references: int) -> None:
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "said"),
+    [
+        (1, 2, "1 translation against 2 references"),
+        (2, 1, "2 translations against 1 reference"),
+        (0, 3, "0 translations against 3 references"),
+        (3, 0, "3 translations against 0 references"),
+    ],
+)
+def test_counts_that_differ_are_refused(hypotheses: int, references: int, said: str) -> None:
     with pytest.raises(UserError) as refused:
         score(REFERENCES[:hypotheses], REFERENCES[:references])
-    assert str(refused.value) == (
-        f"{hypotheses} translations against {references} references: they must be line for line"
-    )
+    assert str(refused.value) == f"{said}: they must be line for line"
 
 
 def test_nothing_has_no_score() -> None:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -18,9 +19,12 @@ from mt.text.phrasebook.verbs import VERBS
 Corpus = dict[str, list[tuple[str, str]]]
 
 
+made = cache(phrasebook)
+
+
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return phrasebook(0)
+    return made(0)
 
 
 def plain(text: str) -> str:
@@ -68,7 +72,7 @@ def test_every_english_sentence_has_one_italian() -> None:
     """Over several corpora, which share many English sentences."""
     italian: dict[str, str] = {}
     for seed in range(3):
-        for pairs in phrasebook(seed).values():
+        for pairs in made(seed).values():
             for en, it in pairs:
                 assert italian.setdefault(plain(en), it) == it, en
 
@@ -108,4 +112,4 @@ def test_the_seed_decides_and_nothing_else(corpus: Corpus) -> None:
         )
         again = {name: list(map(tuple, pairs)) for name, pairs in json.loads(run.stdout).items()}
         assert again == corpus
-    assert phrasebook(1) != corpus
+    assert made(1) != corpus
