@@ -53,7 +53,8 @@ def without_libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str
     [
         (["--help"], 0), (["train", "--help"], 0), (["translate", "--help"], 0),
         (["evaluate", "--help"], 0), (["compare", "--help"], 0), (["runs", "--help"], 0),
-        (["runs", "--sort", "nothing"], 2), (["compare"], 2), (["export", "--help"], 0), ([], 2), (["trian"], 2),
+        (["runs", "--sort", "nothing"], 2), (["compare"], 2), (["export", "--help"], 0),
+        ([], 2), (["trian"], 2),
         (["train"], 2), (["export"], 2), (["translate", "--no-such"], 2),
     ],
     ids=str,
