@@ -19,7 +19,7 @@ from mt.cli import prompt
 from mt.cli.report import start_logging
 from mt.decoding.translator import Translation, Translator
 from mt.errors import UserError
-from tests.cli.conftest import SENTENCES
+from tests.conftest import SENTENCES
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
 fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
