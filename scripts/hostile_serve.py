@@ -37,8 +37,9 @@ TRICKS = (
     "/translate/", "/TRANSLATE", "/translate%00", "/%ff%fe", "/?q=" + "a" * 3000, "/" + "a/" * 2000,
     "http://other.example/", "*", "/;x=y", "/%252e%252e/", "/weights/", "/config.yaml",
 )  # fmt: skip
-GROWTH = 48.0  # MiB that memory may grow once warm: caches of the allocator
-PATIENCE = 30.0
+PARTS = 5
+GROWTH = 48.0  # MiB that memory may grow after the first part: what allocators keep
+PATIENCE = 120.0  # seconds; the server's own, for the body and for the answer, is half
 Maker = Callable[[random.Random], bytes]
 
 
@@ -235,13 +236,14 @@ def main() -> int:
 def attack(arguments: argparse.Namespace, process: Popen[bytes], port: int, log: Path) -> int:
     said, before = log.read_text(), translation(port)
     tasks = [(KINDS[n % len(KINDS)], arguments.seed + n) for n in range(arguments.requests)]
-    warm = len(tasks) // 5
+    each = -(-len(tasks) // PARTS)
+    parts = [tasks[i : i + each] for i in range(0, len(tasks), each)]
     counts: Counter[tuple[str, str]] = Counter()
     wrong: list[str] = []
     sizes, files = [], []
     began = time.perf_counter()
     with ThreadPoolExecutor(arguments.clients) as pool:
-        for part in (tasks[:warm], tasks[warm:]):
+        for part in parts:
             for (kind, seed), (name, status, answer) in zip(
                 part, pool.map(lambda task: send(port, *task), part), strict=True
             ):
@@ -256,11 +258,11 @@ def attack(arguments: argparse.Namespace, process: Popen[bytes], port: int, log:
         own = {status: n for (name, status), n in sorted(counts.items()) if name == kind.__name__}
         print(f"{kind.__name__:12s}", "  ".join(f"{status} × {n}" for status, n in own.items()))
     print(f"{len(tasks):,} requests in {seconds:.0f} s")
-    print(f"memory {sizes[0]:.0f} MiB after {warm:,}, {sizes[1]:.0f} MiB at the end")
-    print(f"open files {files[0]}, {files[1]}")
-    if sizes[1] - sizes[0] > GROWTH:
+    print(f"memory after each {each:,}:", ", ".join(f"{size:.0f}" for size in sizes), "MiB")
+    print("open files:", ", ".join(map(str, files)))
+    if sizes[-1] - sizes[0] > GROWTH:
         wrong.append("memory grew")
-    if files[1] > files[0] + arguments.clients:
+    if files[-1] > files[0] + arguments.clients:
         wrong.append("open files grew")
     if log.read_text() != said:
         wrong.append(f"stderr: {log.read_text()[len(said) :][:500]}")

@@ -20,7 +20,7 @@ from tests.conftest import ROOT, toy_config
 BASE = "name: toy\ndata:\n  source: p.jsonl\n  src: en\n  tgt: it\n"  # line 6 comes next
 KNOWN_MODEL_KEYS = (
     "implementation, num_layers, encoder_layers, decoder_layers, d_model, num_heads, d_ff, "
-    "dropout, norm, activation, attention_bias, tie_embeddings, init"
+    "dropout, norm, activation, attention_bias, tie_embeddings, init, embedding_init"
 )
 
 

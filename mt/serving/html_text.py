@@ -82,7 +82,8 @@ def runs(html: str) -> list[tuple[str, bool]]:
     Tags, comments, scripts, styles, code and what is marked `translate="no"` are not. Any string is
     accepted: what is not well-formed stays as it is.
     """
-    marks = [(0, False), *_Places(html).marks, (len(html), False)]
+    whole = _whole_until(html)
+    marks = [(0, False), *_Places(html[:whole]).marks, (whole, False), (len(html), False)]
     found: list[tuple[str, bool]] = []
     for (start, is_text), (end, _) in pairwise(marks):
         if start == end:
@@ -92,6 +93,13 @@ def runs(html: str) -> list[tuple[str, bool]]:
         else:
             found.append((html[start:end], is_text))
     return found
+
+
+def _whole_until(html: str) -> int:
+    """Where a tag begins that nothing ends. The parser would try each of many again and again."""
+    after = html.rfind(">") + 1
+    broken = _BROKEN.search(html, after)
+    return broken.start() if broken else len(html)
 
 
 def readable(markup: str) -> str:

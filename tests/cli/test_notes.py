@@ -37,4 +37,4 @@ def test_long_lines_are_counted_after_twenty(capsys: pytest.CaptureFixture[str])
     total.say()
     err = capsys.readouterr().err.splitlines()
     assert err[0] == "line 1: 100 tokens, over the model's limit of 22; translated in 5 parts"
-    assert err[20:] == ["10 more lines were over the limit"]
+    assert err[20:] == ["over the limit: 10 more lines"]
