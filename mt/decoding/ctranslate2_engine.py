@@ -49,20 +49,37 @@ class CTranslate2Engine:
             self._translator, self._seed = self._open(), search.seed
         sources = [[self._src[i] for i in ids] for ids in framed]
         starts = [[self._tgt[i] for i in prefix] for prefix in prefixes]
-        found: list[list[Hypothesis]] = [[] for _ in framed]
-        for length, chosen in _groups(max_lengths, search):
-            results = self._translator.translate_batch(
-                [sources[n] for n in chosen],
-                [starts[n] for n in chosen],
-                max_decoding_length=length + 1,
-                **self._options(search),
-            )
-            for n, result in zip(chosen, results, strict=True):
-                found[n] = _ranked(self._hypotheses(result, max_lengths[n], search))
-        found = [made[: search.n_best] for made in found]
+        everything = range(len(framed))
+        results: dict[int, Any] = {}
+        if search.beam_size == 1 or not search.distinct_first:
+            results = self._run(everything, max(max_lengths), sources, starts, search)
+        for length, chosen in _again(results, max_lengths, search):
+            results.update(self._run(chosen, length, sources, starts, search))
+        found = [
+            _ranked(self._hypotheses(results[n], max_lengths[n], search))[: search.n_best]
+            for n in everything
+        ]
         if search.scored:
             self._score(found, sources, search)
-        return list(map(_ranked, found))
+            found = list(map(_ranked, found))
+        return found
+
+    def _run(
+        self,
+        chosen: Sequence[int],
+        length: int,
+        sources: Sequence[Tokens],
+        starts: Sequence[Tokens],
+        search: Search,
+    ) -> dict[int, Any]:
+        """What CTranslate2 finds for the chosen ones, none with more than `length` tokens."""
+        results = self._translator.translate_batch(
+            [sources[n] for n in chosen],
+            [starts[n] for n in chosen] if any(starts) else None,
+            max_decoding_length=length + 1,
+            **self._options(search),
+        )
+        return dict(zip(chosen, results, strict=True))
 
     def score(self, framed: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
         """As `Engine.score`."""
@@ -164,16 +181,25 @@ def _device(name: str) -> dict[str, Any]:
     return {"device": kind, "device_index": int(index or 0)}
 
 
-def _groups(max_lengths: Sequence[int], search: Search) -> Iterator[tuple[int, list[int]]]:
-    """Sentences to search for at once: CTranslate2 has one longest length for all of them.
+def _again(
+    results: dict[int, Any], max_lengths: Sequence[int], search: Search
+) -> Iterator[tuple[int, list[int]]]:
+    """The sentences to search for by themselves, those of one longest length at once.
 
-    Without beams a translation that may be shorter is the beginning of a longer one.
+    CTranslate2 has one longest length for all. Where all hypotheses ended before a sentence's own,
+    they are those that it finds with that one. Of alternatives it gives the best after each first
+    token alone, which does not show what the others came to. Without beams a translation that
+    is to be shorter is the beginning of a longer one.
     """
     if search.beam_size == 1:
-        yield max(max_lengths), list(range(len(max_lengths)))
         return
-    for length in sorted(set(max_lengths)):
-        yield length, [n for n, own in enumerate(max_lengths) if own == length]
+    again: dict[int, list[int]] = {}
+    for n, own in enumerate(max_lengths):
+        if n not in results or (
+            own < max(max_lengths) and any(len(made) > own for made in results[n].hypotheses)
+        ):
+            again.setdefault(own, []).append(n)
+    yield from again.items()
 
 
 def _looked_at(attention: Sequence[Sequence[float]], tokens: int) -> list[int]:

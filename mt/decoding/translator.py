@@ -111,7 +111,12 @@ class Translator:
         """As `translate`, each as soon as it and those before it are done."""
         begin = self._prefix(prefix)
         translations = [Translation(source=sentence) for sentence in sentences]
-        read = [self._read(n, translation, begin) for n, translation in enumerate(translations)]
+        texts = list(map(normalize, sentences))
+        encoded = self.src.encode_batch(texts)
+        read = [
+            self._read(n, translations[n], text, ids, begin)
+            for n, (text, ids) in enumerate(zip(texts, encoded, strict=True))
+        ]
         parts = [part for of_one in read for part in of_one]
         missing = list(map(len, read))
         given = 0
@@ -129,12 +134,12 @@ class Translator:
             translation.alternatives = joined(parts, self._space, self.search)
         return translation
 
-    def _read(self, number: int, translation: Translation, prefix: list[int]) -> list[Part]:
-        """The parts of a source, noting what the model does not know of it."""
-        text = normalize(translation.source)
-        ids = self.src.encode(text)
+    def _read(
+        self, number: int, translation: Translation, text: str, ids: list[int], prefix: list[int]
+    ) -> list[Part]:
+        """The parts of a source, given normalised and as ids; notes what is unknown of it."""
         translation.source_tokens = len(ids)
-        translation.unknown = self.src.unknown(text)
+        translation.unknown = self.src.unknown(text) if UNK_ID in ids else []
         parts: list[Part] = []
         for piece in self._pieces(text, len(ids)):
             own = ids if piece == text else self.src.encode(piece)

@@ -245,7 +245,8 @@ def test_unknown_words_are_listed_as_they_were_written() -> None:
 def test_a_typed_control_word_is_no_control_token(word: str) -> None:
     translator = make()
     (translation,) = translator.translate([f"the {word} cat"])
-    (part,) = translator._read(0, translation, [])
+    ids = translator.src.encode(translation.source)
+    (part,) = translator._read(0, translation, translation.source, ids, [])
     framed = part.framed.tolist()
     assert framed[0] == SOS_ID
     assert framed[-1] == EOS_ID
