@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ctranslate2
-import numpy as np
 
-from mt.data.ragged import Ids
 from mt.decoding.engine import Attention, Hypothesis, Search
 from mt.errors import UserError
 from mt.storage.model_folder import ModelFolder
-from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, Tokenizer
+from mt.text.tokenizer import EOS, EOS_ID, PAD_ID, SOS_ID, Tokenizer
+
+if TYPE_CHECKING:
+    from mt.data.ragged import Ids
 
 Tokens = list[str]
 
@@ -186,18 +187,21 @@ def _again(
 ) -> Iterator[tuple[int, list[int]]]:
     """The sentences to search for by themselves, those of one longest length at once.
 
-    CTranslate2 has one longest length for all. Where all hypotheses ended before a sentence's own,
-    they are those that it finds with that one. Of alternatives it gives the best after each first
-    token alone, which does not show what the others came to. Without beams a translation that
-    is to be shorter is the beginning of a longer one.
+    CTranslate2 has one longest length for all. A sentence of which enough hypotheses ended within
+    its own has its best: what goes on there would be cut, and be ranked after them. Of
+    alternatives it gives the best after each first token alone, which does not show what the others
+    came to. Without beams a translation that is to be shorter is the beginning of a longer one.
     """
     if search.beam_size == 1:
         return
+
+    def ended(n: int) -> int:
+        made = results[n].hypotheses
+        return sum(len(tokens) <= max_lengths[n] + 1 and tokens[-1] == EOS for tokens in made)
+
     again: dict[int, list[int]] = {}
     for n, own in enumerate(max_lengths):
-        if n not in results or (
-            own < max(max_lengths) and any(len(made) > own for made in results[n].hypotheses)
-        ):
+        if n not in results or (own < max(max_lengths) and ended(n) < search.n_best):
             again.setdefault(own, []).append(n)
     yield from again.items()
 
@@ -207,5 +211,4 @@ def _looked_at(attention: Sequence[Sequence[float]], tokens: int) -> list[int]:
 
     Only places that hold a word count, not SOS and EOS.
     """
-    weights = np.asarray(attention, dtype=np.float32)[:tokens, 1:-1]  # (T, S)
-    return [int(place) + 1 for place in weights.argmax(axis=1)] if tokens else []
+    return [max(range(1, len(row) - 1), key=row.__getitem__) for row in attention[:tokens]]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from mt.config import Config
 from mt.data.frame import FRAME, frame
 from mt.decoding.alternative import Alternative
 from mt.decoding.engine import Engine, Hypothesis, Search
@@ -17,6 +16,9 @@ from mt.text.sentences import fit, space_between
 from mt.text.sentences import sentences as split_sentences
 from mt.text.tokenizer import UNK_ID, Tokenizer
 from mt.text.words import repeats_itself
+
+if TYPE_CHECKING:
+    from mt.config import Config
 
 # What stands for a target word that the model has no word for: a mark; the source word that it
 # looked at most; or the likeliest word that it does have.

@@ -247,7 +247,7 @@ def test_a_typed_control_word_is_no_control_token(word: str) -> None:
     (translation,) = translator.translate([f"the {word} cat"])
     ids = translator.src.encode(translation.source)
     (part,) = translator._read(0, translation, translation.source, ids, [])
-    framed = part.framed.tolist()
+    framed = list(part.framed)
     assert framed[0] == SOS_ID
     assert framed[-1] == EOS_ID
     assert not {SOS_ID, EOS_ID, PAD_ID} & set(framed[1:-1])
