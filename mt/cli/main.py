@@ -9,29 +9,22 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from io import TextIOWrapper
 
 from mt import __version__
-from mt.cli import (
-    compare,
-    completion,
-    config,
-    data,
-    evaluate,
-    export,
-    runs,
-    score,
-    serve,
-    train,
-    translate,
-)  # fmt: skip
 from mt.cli.failure import FAILED, explain
 from mt.cli.parser import Parser
 from mt.errors import ToldError
 
+COMMANDS = (  # each a file in mt/cli
+    "train", "translate", "evaluate", "compare", "runs", "score", "data", "export", "serve",
+    "config", "completion",
+)  # fmt: skip
 
-def build_parser() -> Parser:
-    """The parser of all commands."""
+
+def build_parser(command: str | None = None) -> Parser:
+    """The parser of all commands, or only of the one that is named."""
     parser = Parser(
         prog="mt",
         description="Trains translation models from one config file and translates with them.",
@@ -39,10 +32,8 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"mt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (
-        train, translate, evaluate, compare, runs, score, data, export, serve, config, completion,
-    ):  # fmt: skip
-        command.add_parser(commands)
+    for name in (command,) if command in COMMANDS else COMMANDS:
+        import_module(f"mt.cli.{name}").add_parser(commands)
     return parser
 
 
@@ -51,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _use_utf8()
     _choose_waiting()
     try:
-        parsed = build_parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        parsed = build_parser(given[0] if given else None).parse_args(given)
         status: int = parsed.run(parsed)
         sys.stdout.flush()
         return status

@@ -150,7 +150,7 @@ def load_translator(arguments: argparse.Namespace) -> Translator:
     place = Place.of_environment()
     _start_logging(place)
     engine, folder = find_engine(arguments)
-    config = folder.read_config()
+    config = folder.read_config() if engine == "torch" else folder.settings()
     src, tgt = folder.tokenizers(config)
     loaded = load_engine(engine, folder, config, src, tgt, place.device(engine, arguments.device))
     wanted = {name for name in ("json", "scores", "alignments") if getattr(arguments, name, False)}

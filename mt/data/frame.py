@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from mt.data.ragged import Ids
 from mt.text.tokenizer import EOS_ID, SOS_ID
+
+if TYPE_CHECKING:
+    from mt.data.ragged import Ids
 
 FRAME = 2  # SOS and EOS
 
 
-def frame(ids: Sequence[int] | Ids) -> Ids:
-    """`[SOS] ids [EOS]`."""
+def frame(ids: Ids) -> Ids:
+    """`[SOS] ids [EOS]`, a list of a list and an array of an array."""
+    if isinstance(ids, list):  # without numpy, which takes time to import
+        return [SOS_ID, *ids, EOS_ID]
+    import numpy as np
+
     framed = np.empty(len(ids) + FRAME, dtype=np.int32)
     framed[0], framed[1:-1], framed[-1] = SOS_ID, ids, EOS_ID
     return framed

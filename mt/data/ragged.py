@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ids = NDArray[np.int32]
+IdArray = NDArray[np.int32]
+Ids = IdArray | list[int]
 Lengths = NDArray[np.integer[Any]]  # (N, 2) source and target tokens, SOS and EOS included
 
 
@@ -27,13 +28,13 @@ class Ragged:
     def __len__(self) -> int:
         return int(self._first[-1])
 
-    def __getitem__(self, row: int) -> Ids:
+    def __getitem__(self, row: int) -> IdArray:
         chunk = int(np.searchsorted(self._first, row, side="right")) - 1
         offsets, at = self._offsets[chunk], row - self._first[chunk]
-        ids: Ids = self._values[chunk][offsets[at] : offsets[at + 1]]
+        ids: IdArray = self._values[chunk][offsets[at] : offsets[at + 1]]
         return ids
 
-    def lengths(self) -> Ids:
+    def lengths(self) -> IdArray:
         """(N,) ids in each row."""
         if not self._offsets:
             return np.zeros(0, dtype=np.int32)

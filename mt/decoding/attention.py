@@ -39,7 +39,7 @@ def attention_maps(translator: Translator, translation: Translation) -> Attentio
     source = framed_source(translator, translation.source).ids
     best = translation.alternatives[0]
     target = frame(best.hypothesis.ids)
-    said = target[1:].tolist()[: -1 if best.hypothesis.cut else None]
+    said = list(map(int, target[1:]))[: -1 if best.hypothesis.cut else None]
     read = translator.src.tokens(normalize(translation.source))[: len(source) - FRAME]
     return AttentionMaps(
         translator.engine.attention(source, target)[:, :, : len(said)],

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ctranslate2
-import numpy as np
 
-from mt.data.ragged import Ids
 from mt.decoding.engine import Attention, Hypothesis, Search
 from mt.errors import UserError
 from mt.storage.model_folder import ModelFolder
-from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, Tokenizer
+from mt.text.tokenizer import EOS, EOS_ID, PAD_ID, SOS_ID, Tokenizer
+
+if TYPE_CHECKING:
+    from mt.data.ragged import Ids
 
 Tokens = list[str]
 
@@ -49,20 +50,37 @@ class CTranslate2Engine:
             self._translator, self._seed = self._open(), search.seed
         sources = [[self._src[i] for i in ids] for ids in framed]
         starts = [[self._tgt[i] for i in prefix] for prefix in prefixes]
-        found: list[list[Hypothesis]] = [[] for _ in framed]
-        for length, chosen in _groups(max_lengths, search):
-            results = self._translator.translate_batch(
-                [sources[n] for n in chosen],
-                [starts[n] for n in chosen],
-                max_decoding_length=length + 1,
-                **self._options(search),
-            )
-            for n, result in zip(chosen, results, strict=True):
-                found[n] = _ranked(self._hypotheses(result, max_lengths[n], search))
-        found = [made[: search.n_best] for made in found]
+        everything = range(len(framed))
+        results: dict[int, Any] = {}
+        if search.beam_size == 1 or not search.distinct_first:
+            results = self._run(everything, max(max_lengths), sources, starts, search)
+        for length, chosen in _again(results, max_lengths, search):
+            results.update(self._run(chosen, length, sources, starts, search))
+        found = [
+            _ranked(self._hypotheses(results[n], max_lengths[n], search))[: search.n_best]
+            for n in everything
+        ]
         if search.scored:
             self._score(found, sources, search)
-        return list(map(_ranked, found))
+            found = list(map(_ranked, found))
+        return found
+
+    def _run(
+        self,
+        chosen: Sequence[int],
+        length: int,
+        sources: Sequence[Tokens],
+        starts: Sequence[Tokens],
+        search: Search,
+    ) -> dict[int, Any]:
+        """What CTranslate2 finds for the chosen ones, none with more than `length` tokens."""
+        results = self._translator.translate_batch(
+            [sources[n] for n in chosen],
+            [starts[n] for n in chosen] if any(starts) else None,
+            max_decoding_length=length + 1,
+            **self._options(search),
+        )
+        return dict(zip(chosen, results, strict=True))
 
     def score(self, framed: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
         """As `Engine.score`."""
@@ -164,16 +182,28 @@ def _device(name: str) -> dict[str, Any]:
     return {"device": kind, "device_index": int(index or 0)}
 
 
-def _groups(max_lengths: Sequence[int], search: Search) -> Iterator[tuple[int, list[int]]]:
-    """Sentences to search for at once: CTranslate2 has one longest length for all of them.
+def _again(
+    results: dict[int, Any], max_lengths: Sequence[int], search: Search
+) -> Iterator[tuple[int, list[int]]]:
+    """The sentences to search for by themselves, those of one longest length at once.
 
-    Without beams a translation that may be shorter is the beginning of a longer one.
+    CTranslate2 has one longest length for all. A sentence of which enough hypotheses ended within
+    its own has its best: what goes on there would be cut, and be ranked after them. Of
+    alternatives it gives the best after each first token alone, which does not show what the others
+    came to. Without beams a translation that is to be shorter is the beginning of a longer one.
     """
     if search.beam_size == 1:
-        yield max(max_lengths), list(range(len(max_lengths)))
         return
-    for length in sorted(set(max_lengths)):
-        yield length, [n for n, own in enumerate(max_lengths) if own == length]
+
+    def ended(n: int) -> int:
+        made = results[n].hypotheses
+        return sum(len(tokens) <= max_lengths[n] + 1 and tokens[-1] == EOS for tokens in made)
+
+    again: dict[int, list[int]] = {}
+    for n, own in enumerate(max_lengths):
+        if n not in results or (own < max(max_lengths) and ended(n) < search.n_best):
+            again.setdefault(own, []).append(n)
+    yield from again.items()
 
 
 def _looked_at(attention: Sequence[Sequence[float]], tokens: int) -> list[int]:
@@ -181,5 +211,4 @@ def _looked_at(attention: Sequence[Sequence[float]], tokens: int) -> list[int]:
 
     Only places that hold a word count, not SOS and EOS.
     """
-    weights = np.asarray(attention, dtype=np.float32)[:tokens, 1:-1]  # (T, S)
-    return [int(place) + 1 for place in weights.argmax(axis=1)] if tokens else []
+    return [max(range(1, len(row) - 1), key=row.__getitem__) for row in attention[:tokens]]

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mt.config import DecodingConfig
-from mt.data.ragged import Ids
 from mt.errors import UserError
 
-Attention = NDArray[np.float32]
+if TYPE_CHECKING:  # numpy and the config take longer to import than a sentence to translate
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mt.config import DecodingConfig
+    from mt.data.ragged import Ids
+
+Attention: TypeAlias = "NDArray[np.float32]"
 Normalization = Literal["gnmt", "length", "none"]
 EXTRA_LENGTH = 10  # tokens that a translation may have beyond the ratio, so that short ones fit
 
@@ -57,7 +59,7 @@ class Search:
     @classmethod
     def of(cls, decoding: DecodingConfig) -> Search:
         """The search that a config describes."""
-        return cls(**decoding.model_dump())
+        return cls(**vars(decoding))
 
     def check(self, vocabulary: int) -> None:
         """Raises UserError unless the settings fit each other and so many target tokens."""

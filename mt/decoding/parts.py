@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mt.data.frame import FRAME
-from mt.data.ragged import Ids
 from mt.decoding.alternative import Alternative
 from mt.decoding.engine import Hypothesis, Search
+
+if TYPE_CHECKING:
+    from mt.data.ragged import Ids
 
 
 @dataclass

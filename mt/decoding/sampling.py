@@ -46,7 +46,7 @@ class Sampler:
 
 
 def _generator(seed: int, source: Ids, sample: int) -> torch.Generator:
-    words = f"{seed} {sample} {source.tolist()}"
+    words = f"{seed} {sample} {list(map(int, source))}"
     digest = hashlib.sha256(words.encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 

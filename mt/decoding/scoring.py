@@ -64,7 +64,7 @@ def score_pairs(
         )
         for i, own in zip(chosen, gains, strict=True):
             scored[i].token_log_probabilities = own
-            scored[i].tokens = translator.tgt.pieces(targets[i][1:].tolist())
+            scored[i].tokens = translator.tgt.pieces(list(map(int, targets[i][1:])))
     return scored
 
 

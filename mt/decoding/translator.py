@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from mt.config import Config
 from mt.data.frame import FRAME, frame
 from mt.decoding.alternative import Alternative
 from mt.decoding.engine import Engine, Hypothesis, Search
@@ -18,6 +17,9 @@ from mt.text.sentences import fit, space_between
 from mt.text.sentences import sentences as split_sentences
 from mt.text.tokenizer import UNK_ID, Tokenizer
 from mt.text.words import repeats_itself
+
+if TYPE_CHECKING:
+    from mt.config import Config
 
 # What stands for a target word that the model has no word for: a mark; the source word that it
 # looked at most; or the likeliest word that it does have.
@@ -120,7 +122,12 @@ class Translator:
         """As `translate`, each as soon as it and those before it are done."""
         begin = self._prefix(prefix)
         translations = [Translation(source=sentence) for sentence in sentences]
-        read = [self._read(n, translation, begin) for n, translation in enumerate(translations)]
+        texts = list(map(normalize, sentences))
+        encoded = self.src.encode_batch(texts)
+        read = [
+            self._read(n, translations[n], text, ids, begin)
+            for n, (text, ids) in enumerate(zip(texts, encoded, strict=True))
+        ]
         parts = [part for of_one in read for part in of_one]
         missing = list(map(len, read))
         given = 0
@@ -138,12 +145,12 @@ class Translator:
             translation.alternatives = joined(parts, self._space, self.search)
         return translation
 
-    def _read(self, number: int, translation: Translation, prefix: list[int]) -> list[Part]:
-        """The parts of a source, noting what the model does not know of it."""
-        text = normalize(translation.source)
-        ids = self.src.encode(text)
+    def _read(
+        self, number: int, translation: Translation, text: str, ids: list[int], prefix: list[int]
+    ) -> list[Part]:
+        """The parts of a source, given normalised and as ids; notes what is unknown of it."""
         translation.source_tokens = len(ids)
-        translation.unknown = self.src.unknown(text)
+        translation.unknown = self.src.unknown(text) if UNK_ID in ids else []
         parts: list[Part] = []
         for piece in self._pieces(text, len(ids)):
             own = ids if piece == text else self.src.encode(piece)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 from mt.config import Config
 from mt.errors import UserError, require
@@ -11,7 +12,7 @@ from mt.export.parts import Parts, parts_of
 from mt.model.build import build_model
 from mt.model.weights import load_weights
 from mt.storage import atomic
-from mt.storage.export_record import FILE, ExportRecord, Format
+from mt.storage.export_record import FILE, ExportRecord, Format, config_mark
 from mt.storage.model_folder import ModelFolder
 from mt.text.tokenizer import Tokenizer
 
@@ -39,7 +40,8 @@ def export(
     with atomic.output_folder(target) as building:
         _write(format, parts, (src, tgt), building, quantization)
         made_with = folder.tokenizer_state(src, tgt)
-        ExportRecord(format, quantization, checkpoint.name, made_with).write(building)
+        said = _said(folder, config)
+        ExportRecord(format, quantization, checkpoint.name, made_with, said).write(building)
         _carry(folder, config, building)
     return ModelFolder(target)
 
@@ -84,6 +86,13 @@ def _write(
 
         src, tgt = tokenizers
         write_transformers(parts, folder, (src.language, tgt.language))
+
+
+def _said(folder: ModelFolder, config: Config) -> dict[str, Any]:
+    """What the record has of the config, so that an engine need not read it."""
+    data = config.data.model_dump(include={"src", "tgt", "max_length"})
+    decoding = config.decoding.model_dump()
+    return {"mark": config_mark(folder.config_file), "data": data, "decoding": decoding}
 
 
 def _carry(folder: ModelFolder, config: Config, building: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from mt import __version__
 from mt.errors import UserError
 from mt.storage import atomic
 
@@ -23,6 +25,8 @@ class ExportRecord:
     quantization: str
     checkpoint: str  # the name of the one that was exported
     tokenizers: dict[str, Any]  # as `ModelFolder.tokenizer_state` describes them
+    # What the config says of data and decoding, as plain values, and its `config_mark`.
+    config: dict[str, Any] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
         """Puts the record into an exported folder."""
@@ -41,3 +45,11 @@ def read_record(folder: Path) -> ExportRecord | None:
     if record.format not in FORMATS:
         raise UserError(f"{path.absolute()}: unknown format {record.format}")
     return record
+
+
+def config_mark(path: Path) -> str | None:
+    """What only this content of a config file has, as this version of `mt` reads it."""
+    try:
+        return hashlib.sha256(__version__.encode() + b"\n" + path.read_bytes()).hexdigest()
+    except OSError:
+        return None

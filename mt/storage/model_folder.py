@@ -8,19 +8,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from mt.config import Config
-from mt.config_file import config_from_dict, dump_config
 from mt.errors import UserError
 from mt.storage import atomic
 from mt.storage.checkpoint import DamagedError, list_checkpoints, read_part, read_state
-from mt.storage.export_record import read_record
-from mt.strict_yaml import read_yaml
+from mt.storage.export_record import config_mark, read_record
 from mt.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from mt.config import Config
 
 log = logging.getLogger("mt")
 WEIGHTS = Path("weights")
@@ -49,13 +49,30 @@ class ModelFolder:
 
     def read_config(self) -> Config:
         """The resolved config that the model was trained with. Raises UserError."""
+        from mt.config_file import config_from_dict
+        from mt.strict_yaml import read_yaml
+
         data, _ = read_yaml(self.config_file)
         if not isinstance(data, dict):
             raise UserError(f"{self.config_file.absolute()}: damaged: it is not a config")
         return config_from_dict(data, str(self.config_file))
 
+    def settings(self) -> Config:
+        """`read_config`, or of an export `data` and `decoding` alone, as plain values.
+
+        An export has ready what its config says; it counts for the very file that was checked then.
+        To import and read all that a config may say takes as long as the rest of a start.
+        """
+        record = read_record(self.path)
+        if record is None or record.config.get("mark") != config_mark(self.config_file):
+            return self.read_config()
+        sections = {k: SimpleNamespace(**record.config[k]) for k in ("data", "decoding")}
+        return cast("Config", SimpleNamespace(**sections))
+
     def write_config(self, config: Config) -> None:
         """Puts the resolved config in the folder."""
+        from mt.config_file import dump_config
+
         atomic.write_text(self.config_file, dump_config(config))
 
     def tokenizers(self, config: Config) -> tuple[Tokenizer, Tokenizer]:

@@ -10,17 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tokenizers
 from tokenizers import models, trainers
 
-from mt.config import TokenizerConfig
 from mt.errors import UserError
 from mt.text import tokenizer_file, tokenizer_subword, tokenizer_word
 from mt.text.detokenizer import detokenize
 from mt.text.tokenizer_casing import Casing, CasingCounter
 from mt.text.words import spelt, word_places
+
+if TYPE_CHECKING:
+    from mt.config import TokenizerConfig
 
 UNK, PAD, SOS, EOS = SPECIAL = ("[UNK]", "[PAD]", "[SOS]", "[EOS]")
 UNK_ID, PAD_ID, SOS_ID, EOS_ID = range(4)
@@ -92,9 +94,14 @@ class Tokenizer:
         The language is `language`, else the one the file holds, else that of its name.
         UserError if it is missing, damaged, or has its special tokens elsewhere than at ids 0-3.
         """
-        data = tokenizer_file.read(path, SPECIAL)
+        data = tokenizer_file.read(path)
         stored = tokenizer_file.settings(data).get("language")
-        return cls(data, language or stored or tokenizer_file.language_of(path))
+        try:
+            tokenizer = cls(data, language or stored or tokenizer_file.language_of(path))
+        except Exception as error:  # the library raises nothing more precise
+            raise tokenizer_file.damaged(path, str(error)) from None
+        tokenizer_file.check_special(path, tokenizer._library, SPECIAL)
+        return tokenizer
 
     def save(self, path: Path) -> None:
         """Writes the tokenizer as one JSON file."""

@@ -14,16 +14,17 @@ from mt.errors import UserError
 WAY_OUT = "copy the model's folder again as a whole, or train anew with `mt train --restart`"
 
 
-def read(path: Path, special: tuple[str, ...]) -> dict[str, Any]:
-    """The JSON of a tokenizer whose special tokens are ids 0, 1, 2, 3 in the order of `special`."""
+def read(path: Path) -> dict[str, Any]:
+    """The JSON of a tokenizer. Raises UserError: missing, unreadable, damaged."""
     data = _parse(path)
     # Nothing is matched ahead of the vocabulary: a control word that someone types stays text.
     data["added_tokens"] = []
     data["truncation"] = data["padding"] = data["post_processor"] = None
-    try:
-        library = tokenizers.Tokenizer.from_str(json.dumps(data))
-    except Exception as error:  # the library raises nothing more precise
-        raise _damaged(path, str(error)) from None
+    return data
+
+
+def check_special(path: Path, library: tokenizers.Tokenizer, special: tuple[str, ...]) -> None:
+    """Raises UserError unless ids 0, 1, 2, 3 are the tokens `special`, in this order."""
     ids = {token: library.token_to_id(token) for token in special}
     if list(ids.values()) != list(range(len(special))):
         found = ", ".join(f"{token} {'missing' if i is None else i}" for token, i in ids.items())
@@ -31,7 +32,6 @@ def read(path: Path, special: tuple[str, ...]) -> dict[str, Any]:
             f"{path.absolute()}: the special tokens must be ids 0 to 3 in the order "
             f"{' '.join(special)}; found: {found}; use a tokenizer trained with them, or {WAY_OUT}"
         )
-    return data
 
 
 def settings(data: dict[str, Any]) -> dict[str, Any]:
@@ -56,11 +56,12 @@ def _parse(path: Path) -> dict[str, Any]:
         reason = error.strerror or str(error)
         raise UserError(f"{path.absolute()}: the tokenizer cannot be read ({reason})") from None
     except ValueError as error:
-        raise _damaged(path, str(error)) from None
+        raise damaged(path, str(error)) from None
     if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
-        raise _damaged(path, "it holds no model")
+        raise damaged(path, "it holds no model")
     return data
 
 
-def _damaged(path: Path, reason: str) -> UserError:
+def damaged(path: Path, reason: str) -> UserError:
+    """What is raised for a file that is no tokenizer."""
     return UserError(f"{path.absolute()}: the tokenizer is empty or damaged ({reason}); {WAY_OUT}")

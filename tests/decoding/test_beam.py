@@ -77,7 +77,7 @@ def greedily(model: TranslationModel, source: Ids, max_length: int) -> Hypothesi
     ids: list[int] = []
     total = 0.0
     while True:
-        scores = next_scores(model, torch.from_numpy(source).long(), ids)
+        scores = next_scores(model, torch.as_tensor(source), ids)
         token = int(scores.argmax())
         if token == EOS_ID:
             return Hypothesis(ids, total + float(scores[token]), cut=False)
@@ -114,7 +114,7 @@ def every_sequence(
     model: TranslationModel, source: Ids, max_length: int, search: Search
 ) -> list[Hypothesis]:
     """All there are, by their scores: those that end, then those that are cut."""
-    src = torch.from_numpy(source).long()
+    src = torch.as_tensor(source)
     found, open_ones = [], [([], 0.0)]
     for length in range(max_length + 1):
         longer = []
@@ -233,7 +233,7 @@ def test_the_n_best_are_sorted_distinct_and_what_the_model_says_they_are(width: 
         assert [h.cut for h in found] == sorted(h.cut for h in found)
         for hypothesis in found:
             tokens = hypothesis.ids + ([] if hypothesis.cut else [EOS_ID])
-            src = torch.from_numpy(source).long()
+            src = torch.as_tensor(source)
             said = [
                 float(next_scores(model, src, hypothesis.ids[:i])[token])
                 for i, token in enumerate(tokens)
@@ -246,7 +246,7 @@ def test_alignments_of_a_beam_are_those_of_its_words_read_again() -> None:
     framed = sources(2)
     search = Search(beam_size=4, n_best=4, align=True)
     for source, found in zip(framed, find(model, framed, search, 10), strict=True):
-        src = torch.from_numpy(source).long()[None]
+        src = torch.as_tensor(source)[None]
         for hypothesis in found:
             state = model.start(model.encode(src, None), None, watch=True)
             model.advance(torch.tensor([[SOS_ID, *hypothesis.ids[:-1]]]), state)
@@ -354,7 +354,7 @@ def test_distinct_first_words_are_the_likeliest_and_each_goes_on_as_well_as_it_c
         model, framed = random_model("native", seed), sources(seed)
         search = Search(beam_size=2, n_best=4, distinct_first=True)
         for source, found in zip(framed, find(model, framed, search), strict=True):
-            scores = next_scores(model, torch.from_numpy(source).long(), [])
+            scores = next_scores(model, torch.as_tensor(source), [])
             assert {h.ids[0] for h in found} == set(scores.topk(4).indices.tolist())
             assert [(h.cut, -h.score) for h in found] == sorted((h.cut, -h.score) for h in found)
             for hypothesis in found:

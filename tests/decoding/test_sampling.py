@@ -19,7 +19,7 @@ DRAWS = 2000
 def expected(temperature: float, top_k: int, top_p: float) -> dict[int, float]:
     """Probabilities of the first token, written out with no tensor operation but softmax."""
     model, source = random_model("native", 3), sources(3)[1]
-    scores = next_scores(model, torch.from_numpy(source).long(), []).double()
+    scores = next_scores(model, torch.as_tensor(source), []).double()
     shares = (scores / temperature).softmax(-1).tolist()
     ranked = sorted(range(len(shares)), key=lambda i: -shares[i])[: top_k or None]
     whole, taken, stay = sum(shares[i] for i in ranked), 0.0, []
@@ -84,7 +84,7 @@ def test_whole_samples_have_the_probability_of_their_sequence() -> None:
     model, source = random_model("native", 3, vocabulary=6), sources(3)[1]
     (found,) = find(model, [source], Search(sample=True, n_best=DRAWS), limit=2)
     counts = Counter((tuple(h.ids), h.cut) for h in found)
-    src = torch.from_numpy(source).long()
+    src = torch.as_tensor(source)
     for ids in itertools.chain([(i,) for i in (0, 4, 5)], itertools.product((0, 4, 5), repeat=2)):
         scores = [next_scores(model, src, list(ids[:i])) for i in range(len(ids))]
         # What is forbidden is drawn again, so to say: the rest shares its mass.

@@ -245,8 +245,9 @@ def test_unknown_words_are_listed_as_they_were_written() -> None:
 def test_a_typed_control_word_is_no_control_token(word: str) -> None:
     translator = make()
     (translation,) = translator.translate([f"the {word} cat"])
-    (part,) = translator._read(0, translation, [])
-    framed = part.framed.tolist()
+    ids = translator.src.encode(translation.source)
+    (part,) = translator._read(0, translation, translation.source, ids, [])
+    framed = list(part.framed)
     assert framed[0] == SOS_ID
     assert framed[-1] == EOS_ID
     assert not {SOS_ID, EOS_ID, PAD_ID} & set(framed[1:-1])
