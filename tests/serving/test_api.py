@@ -336,6 +336,22 @@ def test_an_engine_that_cannot_is_422(toy: ServedModel) -> None:
     assert (said.status, said.error) == (422, "this engine has no beams")
 
 
+def test_each_pair_goes_to_its_model(toy: ServedModel) -> None:
+    back = toy.translator.with_search(toy.translator.search)
+    back.src, back.tgt = back.tgt, back.src
+    models = Models([toy, other := ServedModel("back", "torch", back)])
+    assert models.find("en", "it") is toy
+    assert models.find("it", "en") is other
+    assert models.find("en", "en") is None
+    assert (models.languages, models.targets("it")) == (["en", "it"], ["en"])
+    with served([toy, other]) as client:
+        assert [one["code"] for one in client.get("/languages").json] == ["en", "it"]
+        said = client.translate("il gatto dorme oggi.", source="auto", target="en").json
+        assert said["detectedLanguage"]["language"] == "it"
+        both = client.post("/detect", q="the cat").json
+        assert both[0] == {"confidence": 100.0, "language": "en"}
+
+
 def test_two_models_of_one_pair_are_refused(toy: ServedModel) -> None:
     from mt.errors import UserError
 
