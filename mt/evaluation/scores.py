@@ -17,6 +17,7 @@ from sacrebleu.metrics.ter import TER
 
 from mt.errors import UserError
 from mt.text.sentences import space_between
+from mt.wording import counted
 
 METRICS = ("bleu", "chrf", "chrf++", "ter")
 USUAL = ("bleu", "chrf", "ter")  # of a test set
@@ -71,8 +72,8 @@ class Scorer:
         for stream in references:
             if len(hypotheses) != len(stream):
                 raise UserError(
-                    f"{len(hypotheses):,} translations against {len(stream):,} references: "
-                    "they must be line for line"
+                    f"{counted(len(hypotheses), 'translation')} against "
+                    f"{counted(len(stream), 'reference')}: they must be line for line"
                 )
         if not hypotheses:
             raise UserError("nothing to score: 0 translations, 0 references")

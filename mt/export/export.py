@@ -91,8 +91,8 @@ def _write(
 def _said(folder: ModelFolder, config: Config) -> dict[str, Any]:
     """What the record has of the config, so that an engine need not read it."""
     data = config.data.model_dump(include={"src", "tgt", "max_length"})
-    decoding = config.decoding.model_dump()
-    return {"mark": config_mark(folder.config_file), "data": data, "decoding": decoding}
+    whole = {"model": config.model.model_dump(), "decoding": config.decoding.model_dump()}
+    return {"mark": config_mark(folder.config_file), "data": data, **whole}
 
 
 def _carry(folder: ModelFolder, config: Config, building: Path) -> None:

@@ -25,7 +25,7 @@ class ExportRecord:
     quantization: str
     checkpoint: str  # the name of the one that was exported
     tokenizers: dict[str, Any]  # as `ModelFolder.tokenizer_state` describes them
-    # What the config says of data and decoding, as plain values, and its `config_mark`.
+    # What the config says of data, model and decoding, as plain values, and its `config_mark`.
     config: dict[str, Any] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:

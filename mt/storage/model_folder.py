@@ -58,7 +58,7 @@ class ModelFolder:
         return config_from_dict(data, str(self.config_file))
 
     def settings(self) -> Config:
-        """`read_config`, or of an export `data` and `decoding` alone, as plain values.
+        """`read_config`, or of an export `data`, `model` and `decoding` alone, as plain values.
 
         An export has ready what its config says; it counts for the very file that was checked then.
         To import and read all that a config may say takes as long as the rest of a start.
@@ -66,7 +66,7 @@ class ModelFolder:
         record = read_record(self.path)
         if record is None or record.config.get("mark") != config_mark(self.config_file):
             return self.read_config()
-        sections = {k: SimpleNamespace(**record.config[k]) for k in ("data", "decoding")}
+        sections = {k: SimpleNamespace(**record.config[k]) for k in ("data", "model", "decoding")}
         return cast("Config", SimpleNamespace(**sections))
 
     def write_config(self, config: Config) -> None:
