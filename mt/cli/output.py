@@ -43,6 +43,8 @@ def check_output_options(arguments: argparse.Namespace) -> None:
         raise UserError("--json has scores and alignments already: leave out the other options")
     if (arguments.n_best or 1) > 1 and not arguments.json:
         raise UserError("--n-best needs --json: without it one line in gives one line out")
+    if (arguments.alternatives or 1) > 1 and not arguments.json:
+        raise UserError("--alternatives needs --json: without it one line in gives one line out")
 
 
 def line_format(arguments: argparse.Namespace, translator: Translator) -> Line:

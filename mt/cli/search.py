@@ -54,6 +54,14 @@ def search_from(arguments: argparse.Namespace, config: Config) -> Search:
     given = {
         name: value for name in SETTINGS if (value := getattr(arguments, name, None)) is not None
     }
+    if (alternatives := getattr(arguments, "alternatives", None)) is not None:
+        for name in ("n_best", "sample"):
+            if getattr(arguments, name):
+                raise UserError(
+                    f"--alternatives and --{name.replace('_', '-')} are two ways to have several; "
+                    "leave out one of them"
+                )
+        given |= {"n_best": alternatives, "distinct_first": True}
     if not arguments.sample:
         for name in OF_SAMPLING:
             if name in given:

@@ -45,6 +45,13 @@ def add_parser(commands: Any) -> None:
         help="so many of a sentence; with --json. A line in parts has the best alone",
     )
     parser.add_argument(
+        "--alternatives",
+        type=at_least(int, 1),
+        metavar="N",
+        help="so many whose first tokens differ, the best of each, where --n-best may differ in a "
+        "comma; with --json",
+    )
+    parser.add_argument(
         "--errors",
         choices=("strict", "replace"),
         default="strict",

@@ -65,19 +65,23 @@ class Search:
         """Raises UserError unless the settings fit each other and so many target tokens."""
         if self.sample and self.beam_size > 1:
             raise UserError(
-                f"sampling with beam_size {self.beam_size}: a draw has no beam; leave out one of "
-                "them (n_best draws several)"
+                f"--sample with --beam-size {self.beam_size}: a draw has no beam; leave out one of "
+                "them (--n-best draws several)"
             )
         if self.beam_size > vocabulary:
             raise UserError(
-                f"beam_size {self.beam_size} is wider than the target vocabulary of {vocabulary} "
-                "tokens; choose a narrower beam, as 4"
+                f"a beam of {self.beam_size} (--beam-size, decoding.beam_size) is wider than the "
+                f"target vocabulary of {vocabulary} tokens; choose a narrower one, as 4"
             )
-        most = vocabulary if self.distinct_first else self.beam_size
-        if self.n_best > most and not self.sample:
+        if self.distinct_first and self.n_best > vocabulary:
             raise UserError(
-                f"n_best {self.n_best} is more than there are hypotheses ({most}); make beam_size "
-                "as large"
+                f"--alternatives {self.n_best} is more than the {vocabulary} tokens that one may "
+                "begin with; ask for fewer, as 4"
+            )
+        if self.n_best > self.beam_size and not self.sample and not self.distinct_first:
+            raise UserError(
+                f"--n-best {self.n_best} is more than there are hypotheses ({self.beam_size}); "
+                f"add --beam-size {self.n_best}"
             )
         if self.length_penalty < 0:
             raise UserError(

@@ -93,7 +93,17 @@ def test_columns_beside_the_translation(trained: Path, mt: Mt) -> None:
         (["--json", "--scores"], "--json has scores and alignments already"),
         (["--json", "--alignments"], "--json has scores and alignments already"),
         (["--n-best", "2", "--beam-size", "2"], "--n-best needs --json"),
-        (["--json", "--n-best", "2"], "n_best 2 is more than there are hypotheses (1)"),
+        (
+            ["--json", "--n-best", "2"],
+            "--n-best 2 is more than there are hypotheses (1); add --beam-size 2",
+        ),
+        (["--alternatives", "2"], "--alternatives needs --json"),
+        (["--json", "--alternatives", "9999"], "--alternatives 9999 is more than the "),
+        (
+            ["--json", "--alternatives", "2", "--n-best", "2"],
+            "--alternatives and --n-best are two ways to have several",
+        ),
+        (["--json", "--alternatives", "2", "--sample"], "--alternatives and --sample are two ways"),
         (["--attention-heads"], "--attention-heads needs --attention FILE.png"),
         (["--attention", "a.svg"], "--attention a.svg: the name must end in .png or .html"),
         (["--attention", "a"], "--attention a: the name must end in .png or .html"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def test_a_beam_says_what_the_model_knows_in_any_batch(trained: Path, mt: Mt, si
 def test_the_config_says_how_wide_the_beam_is(trained: Path, mt: Mt) -> None:
     config = trained / "weights" / "toy" / "config.yaml"
     config.write_text(config.read_text().replace("beam_size: 1", "beam_size: 3000"))
-    assert "beam_size 3000 is wider than the target vocabulary of" in mt("translate", CAT).err
+    refused = mt("translate", CAT).err
+    assert "a beam of 3000 (--beam-size, decoding.beam_size) is wider than the target" in refused
     assert mt("translate", "--beam-size", "2", CAT).out == SENTENCES[CAT] + "\n"
 
 
@@ -66,6 +68,13 @@ def test_lengths_prefix_and_repetition(trained: Path, mt: Mt) -> None:
     assert mt("translate", "--repetition-penalty", "1.1", CAT).out == SENTENCES[CAT] + "\n"
 
 
+def test_alternatives_begin_differently_and_the_first_is_the_best(trained: Path, mt: Mt) -> None:
+    said = json.loads(mt("translate", "--json", "--alternatives", "3", CAT).out)
+    begun = [one["tokens"][0] for one in said["alternatives"]]
+    assert len(begun) == len(set(begun)) == 3
+    assert said["translation"] == said["alternatives"][0]["text"] == SENTENCES[CAT]
+
+
 def test_evaluate_takes_the_same_options(trained: Path, mt: Mt) -> None:
     assert "BLEU 100.0" in mt("evaluate", "--beam-size", "3", "--length-penalty", "1").out
     assert "BLEU 100.0" not in mt("evaluate", "--prefix", "il cane").out
@@ -75,11 +84,11 @@ def test_evaluate_takes_the_same_options(trained: Path, mt: Mt) -> None:
     ("options", "words"),
     [
         (["--beam-size", "0"], "--beam-size: expected a whole number of 1 or more, not 0"),
-        (["--beam-size", "4000"], "beam_size 4000 is wider than the target vocabulary of "),
+        (["--beam-size", "4000"], "a beam of 4000 (--beam-size, decoding.beam_size) is wider"),
         (["--length-penalty", "-1"], "--length-penalty: expected a number of 0 or more, not -1"),
         (["--length-penalty", "nan"], "--length-penalty: expected a number of 0 or more, not nan"),
         (["--n-best", "2"], "--n-best needs --json"),
-        (["--sample", "--beam-size", "4"], "sampling with beam_size 4: a draw has no beam"),
+        (["--sample", "--beam-size", "4"], "--sample with --beam-size 4: a draw has no beam"),
         (["--temperature", "2"], "--temperature needs --sample"),
         (["--top-k", "2"], "--top-k needs --sample"),
         (["--top-p", "0.5"], "--top-p needs --sample"),

@@ -341,7 +341,7 @@ def test_a_job_that_is_refused_leaves_nothing_and_says_nothing_of_parts(
     for rank in order:
         result = process(rank, 2, "--json", "--beam-size", "2", "--n-best", "5")
         assert result.status == 2
-        assert result.err.splitlines()[-1].startswith("mt: n_best 5 is more than")
+        assert result.err.splitlines()[-1].startswith("mt: --n-best 5 is more than")
         assert "finished part" not in result.err
     assert names() == before
 
