@@ -58,7 +58,7 @@ class Page:
     def open(self, client: Client) -> None:
         self.host = urlsplit(client.url).netloc
         self.driver.get(client.url)
-        self.until(lambda: self.js("return document.getElementById('pair').options.length"))
+        self.until(lambda: self.js("return document.getElementById('pair')?.options.length"))
 
     def js(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
