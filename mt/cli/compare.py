@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from mt.cli.compared import lines
 from mt.cli.engine import find_engine
-from mt.cli.search import at_least, search_from
-from mt.cli.translate import add_translating_options, load_translator
+from mt.cli.scores import add_common_options
+from mt.cli.search import search_from
+from mt.cli.test_set import check_references
+from mt.cli.translate import add_translating_options, load_translator, translate_all
 
 if TYPE_CHECKING:
     from mt.config import Config
     from mt.evaluation.comparison import System
     from mt.evaluation.evaluate import TestSet
     from mt.storage.model_folder import ModelFolder
-
-SHOWN = 5  # blank lines that are named
 
 
 def add_parser(commands: Any) -> None:
@@ -47,22 +47,7 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--split", choices=("test", "valid"), help="which held-out pairs")
     group.add_argument("--src", metavar="FILE", help="sources, with --ref")
     group.add_argument("--ref", metavar="FILE", help="references; alone if there is no model")
-    report = parser.add_argument_group("report")
-    report.add_argument(
-        "--metric",
-        nargs="+",
-        action="extend",
-        metavar="NAME",
-        help="bleu, chrf, chrf++, ter (default: bleu chrf)",
-    )
-    report.add_argument(
-        "--examples",
-        type=at_least(int, 0),
-        default=3,
-        metavar="N",
-        help="sentences in each direction that differ most (default: 3)",
-    )
-    report.add_argument("--json", action="store_true", help="all of it as JSON, at full precision")
+    add_common_options(parser, "bleu chrf", "sentences in each direction that differ most")
     add_translating_options(parser)
     parser.set_defaults(run=run)
 
@@ -145,7 +130,7 @@ def _for_model(arguments: argparse.Namespace, name: str) -> argparse.Namespace:
 
 
 def _check_models(given: Sequence[Given], arguments: argparse.Namespace) -> None:
-    """Raises UserError for one system twice, other languages, and what lacks a test set."""
+    """Raises UserError: one system twice, other languages, a wrong search, no test set."""
     from mt.errors import UserError
     from mt.evaluation.stored import translating
 
@@ -160,6 +145,8 @@ def _check_models(given: Sequence[Given], arguments: argparse.Namespace) -> None
             raise UserError(
                 f"{one.folder.path.absolute()} has no checkpoint yet; let `mt train` go on"
             )
+        if one.config:
+            search_from(_for_model(arguments, one.name), one.config)
     models = [one for one in given if one.languages]
     for one in models[1:]:
         if one.languages != models[0].languages:
@@ -187,7 +174,7 @@ def _test_set(
         files = {arguments.ref: references, **({arguments.src: sources} if arguments.src else {})}
         test_set = TestSet(Path(arguments.src or arguments.ref).stem, sources, references)
         _check_counts(files, given)
-        _check_references(arguments.ref, references)
+        check_references(arguments.ref, references)
         return test_set, None
     models = [one for one in given if one.folder and one.config]
     sets = []
@@ -199,7 +186,7 @@ def _test_set(
         _check_same(models[0].name, sets[0], one.name, other)
     what = f"the {sets[0].name} split of {models[0].name}"
     _check_counts({what: sets[0].references}, given)
-    _check_references(what, sets[0].references)
+    check_references(what, sets[0].references)
     return sets[0], _frequency(models[0], sets[0])
 
 
@@ -246,31 +233,19 @@ def _check_counts(sides: dict[str, Any], given: Sequence[Given]) -> None:
         raise UserError(f"nothing to compare: {first[0]} has 0 lines")
 
 
-def _check_references(where: str, references: Sequence[str]) -> None:
-    from mt.errors import UserError
-
-    blank = [f"{i:,}" for i, line in enumerate(references, 1) if not line.strip()]
-    if blank:
-        more = f" and {len(blank) - SHOWN:,} more" if len(blank) > SHOWN else ""
-        raise UserError(
-            f"{where}, line {', '.join(blank[:SHOWN])}{more}: the reference is empty; fill the "
-            "line, or leave it out of all the files"
-        )
-
-
 def _frequency(model: Given, test_set: TestSet) -> dict[str, int]:
-    """How often each word of the sources is among the training sources of a model."""
-    from mt.evaluation.buckets import words
-    from mt.text.corpus import load_corpus
+    """How often the words of the sources are in training; an overlap with training is told."""
+    from mt.cli.report import log
+    from mt.evaluation.evaluate import corpus_of
+    from mt.evaluation.training_text import look_up
 
+    assert model.folder is not None
     assert model.config is not None
-    language = model.config.data.src
-    counts = dict.fromkeys((w for text in test_set.sources for w in words(text, language)), 0)
-    for text in load_corpus(model.config.data).splits["train"]["src"]:
-        for word in words(text, language):
-            if word in counts:
-                counts[word] += 1
-    return counts
+    corpus = corpus_of(_original(model.folder), model.config)
+    seen = look_up(corpus.splits["train"], test_set, model.config.data.src)
+    if complaint := seen.complaint(test_set):
+        log.warning("%s", complaint)
+    return seen.frequency
 
 
 def _translations(
@@ -280,7 +255,7 @@ def _translations(
     from mt.cli.report import log
     from mt.evaluation.comparison import System
 
-    stored = [_stored(one, test_set, arguments) for one in given]  # all options first
+    stored = [_stored(one, test_set, arguments) for one in given]
     for one, system in zip(given, stored, strict=True):
         if system is not None:
             yield system
@@ -290,7 +265,7 @@ def _translations(
 
 
 def _stored(one: Given, test_set: TestSet, arguments: argparse.Namespace) -> System | None:
-    """The system if its translations are there already. Raises UserError for a wrong search."""
+    """The system if its translations are there already."""
     from dataclasses import asdict, replace
 
     from mt.evaluation.comparison import System
@@ -323,16 +298,9 @@ def _translate(
 ) -> tuple[list[str], str]:
     """Translations, and what made them."""
     from mt.evaluation.stored import translating
-    from mt.progress import track
 
     assert one.folder is not None
     translator = load_translator(_for_model(arguments, one.name))
-    each, sources = 16 * arguments.batch_size, test_set.sources
-    parts = [sources[i : i + each] for i in range(0, len(sources), each)]
-    texts = [
-        translation.text
-        for part in track(parts, "translating", len(sources), " sentences", each)
-        for translation in translator.translate(part, arguments.batch_size, arguments.prefix)
-    ]
+    texts = [one.text for one in translate_all(arguments, translator, test_set.sources)]
     checkpoint = getattr(translator.engine, "checkpoint", None) or translating(one.folder)
     return texts, f"{checkpoint}, translated now"

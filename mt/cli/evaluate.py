@@ -17,11 +17,11 @@ from mt.cli.test_set import (
     languages_without_model,
     read_test_set,
 )
-from mt.cli.translate import add_model_options, load_translator
+from mt.cli.translate import add_model_options, load_translator, translate_all
 
 if TYPE_CHECKING:
     from mt.config import Config
-    from mt.decoding.translator import Translation, Translator
+    from mt.decoding.translator import Translator
     from mt.evaluation.evaluate import TestSet
     from mt.evaluation.report import Wanted
     from mt.evaluation.training_text import Seen
@@ -146,7 +146,7 @@ def _evaluate_model(arguments: argparse.Namespace, wanted: Wanted) -> int:
     translator = load_translator(arguments)
     seen = _seen(folder, config, test_set, corpus)
     began = time.perf_counter()
-    translations = _translate(arguments, translator, test_set)
+    translations = translate_all(arguments, translator, test_set.sources)
     facts = facts_of(translations, time.perf_counter() - began)
     hypotheses = [translation.text for translation in translations]
     languages = config.data.src, config.data.tgt
@@ -212,21 +212,6 @@ def _seen(
     if complaint := seen.complaint(test_set):
         log.warning("%s", complaint)
     return seen
-
-
-def _translate(
-    arguments: argparse.Namespace, translator: Translator, test_set: TestSet
-) -> list[Translation]:
-    from mt.progress import track
-
-    each = 16 * arguments.batch_size
-    sources = test_set.sources
-    parts = [sources[i : i + each] for i in range(0, len(sources), each)]
-    return [
-        translation
-        for part in track(parts, "translating", len(sources), " sentences", each)
-        for translation in translator.translate(part, arguments.batch_size, arguments.prefix)
-    ]
 
 
 def _checkpoint(translator: Translator, folder: ModelFolder) -> str | None:

@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
     """The options that say what is in the report, and where it goes."""
-    group = parser.add_argument_group("report")
-    group.add_argument(
-        "--metric",
-        nargs="+",
-        action="extend",
-        metavar="NAME",
-        help="bleu, chrf, chrf++, ter (default: bleu chrf ter; ter takes the longest)",
+    group = add_common_options(
+        parser,
+        "bleu chrf ter; ter takes the longest",
+        "so many of the worst and of typical translations",
     )
     group.add_argument(
         "--confidence-n",
@@ -33,19 +30,34 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
         help="resamples for confidence intervals; 0 for none (default: 1000)",
     )
     group.add_argument(
-        "--examples",
-        type=at_least(int, 0),
-        default=3,
-        metavar="N",
-        help="so many of the worst and of typical translations (default: 3)",
-    )
-    group.add_argument("--json", action="store_true", help="all of it as JSON, at full precision")
-    group.add_argument(
         "--output",
         metavar="DIR",
         help="where src, ref, hyp and scores.json go (default: in the model folder; nowhere for "
         "--hyp)",
     )
+
+
+def add_common_options(
+    parser: argparse.ArgumentParser, usual: str, examples: str
+) -> argparse._ArgumentGroup:
+    """--metric, --examples and --json; `usual` says which metrics are the default."""
+    group = parser.add_argument_group("report")
+    group.add_argument(
+        "--metric",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help=f"bleu, chrf, chrf++, ter (default: {usual})",
+    )
+    group.add_argument(
+        "--examples",
+        type=at_least(int, 0),
+        default=3,
+        metavar="N",
+        help=f"{examples} (default: 3)",
+    )
+    group.add_argument("--json", action="store_true", help="all of it as JSON, at full precision")
+    return group
 
 
 def show(

@@ -50,7 +50,7 @@ def read_test_set(arguments: argparse.Namespace) -> tuple[TestSet, list[str] | N
         sides[path] = read_lines(Path(path))
     check_counts(sides)
     for path in arguments.ref:
-        _check_no_blanks(path, sides[path], "the reference is empty")
+        check_references(path, sides[path])
     references = [sides[path] for path in arguments.ref]
     test_set = TestSet(
         Path(arguments.src or arguments.ref[0]).stem,
@@ -78,6 +78,11 @@ def documents_of(path: str | None, sides: dict[str, list[str]]) -> Sequence[str]
         return ()
     _check_no_blanks(path, sides[path], "no document is named")
     return [line.strip() for line in sides[path]]
+
+
+def check_references(where: str, references: Sequence[str]) -> None:
+    """Raises UserError, with its line, where one is blank."""
+    _check_no_blanks(where, references, "the reference is empty")
 
 
 def _check_no_blanks(path: str, lines: Sequence[str], what: str) -> None:

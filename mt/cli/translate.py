@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -169,6 +169,21 @@ def load_translator(arguments: argparse.Namespace) -> Translator:
     return Translator(
         loaded, src, tgt, config, arguments.unknown, search, paragraphs=arguments.paragraphs
     )
+
+
+def translate_all(
+    arguments: argparse.Namespace, translator: Translator, sources: Sequence[str]
+) -> list[Translation]:
+    """The translations of sentences that are all there, with its progress told."""
+    from mt.progress import track
+
+    each = 16 * arguments.batch_size
+    parts = [sources[i : i + each] for i in range(0, len(sources), each)]
+    return [
+        translation
+        for part in track(parts, "translating", len(sources), " sentences", each)
+        for translation in translator.translate(part, arguments.batch_size, arguments.prefix)
+    ]
 
 
 def _translate(arguments: argparse.Namespace, source: int | list[bytes]) -> int:

@@ -61,6 +61,8 @@ def test_a_model_and_a_file(trained: Path, mt: Mt) -> None:
     assert "where B gains most on A" not in result.out  # nowhere
     assert "by the rarest word of the source in training" in result.out
     assert "translating" not in result.err
+    told = f"{len(TEST)} of {len(TEST)} source sentences are in the training data too"
+    assert result.err.count(told) == 1
     found = json.loads(mt("compare", poor, "toy", "--json", "--metric", "bleu").out)
     assert [d["verdict"] for d in found["differences"]] == ["better"]
     assert found["scores"]["bleu"][1]["value"] == pytest.approx(100)
