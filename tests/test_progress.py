@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from types import SimpleNamespace
 
 import pytest
@@ -20,8 +21,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the package's log says."""
+def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the package's log says, at the level that every command gives it."""
+    caplog.set_level(logging.INFO, "mt")
     said: list[str] = []
     monkeypatch.setattr(progress.log, "info", lambda text, *values: said.append(text % values))
     return said
