@@ -313,10 +313,11 @@ class ModelConfig(Section):
     init: Literal["xavier_normal", "xavier_uniform"] = Field(
         default="xavier_normal", description="how matrices start (Glorot and Bengio 2010)"
     )
-    embedding_init: Literal["matrix", "unit"] = Field(
+    embedding_init: Literal["matrix", "unit", "lexicon"] = Field(
         default="matrix",
-        description="how embeddings start: as other matrices do, or with values of variance "
-        "1 / d_model, so that a token weighs as much as its position",
+        description="how embeddings start: as other matrices do; with values of variance "
+        "1 / d_model, so that a token weighs as much as its position; or of that length, alike for "
+        "tokens that translate each other in the training text",
     )
 
     @property

@@ -35,7 +35,7 @@ def build_model(
         model = kind(src_vocab, tgt_vocab, shape, config.depth, config.tie_embeddings)
         if init:
             initialise(model, config.init)
-            if config.embedding_init == "unit":
+            if config.embedding_init != "matrix":  # training brings in the lexicon, if any
                 _unit_embeddings(model)
     return model
 

@@ -124,7 +124,7 @@ def choose(facts: Facts) -> Choice:
     validation = _validation(
         facts, size, pieces, steps, min(left, left * MOST_PASSES * a_pass / tokens)
     )
-    config = {
+    config: dict[str, Any] = {
         "name": facts.name,
         "data": {**facts.data, **held, "max_length": _max_length(facts, budget)},
         "tokenizer": {"kind": "bpe", "vocab_size": pieces, "shared": True},
@@ -134,8 +134,8 @@ def choose(facts: Facts) -> Choice:
             "num_heads": size.num_heads,
             "d_ff": size.d_ff,
             "dropout": _at(DROPOUT, passes),
-            "tie_embeddings": "all",
-            "embedding_init": "unit",
+            "tie_embeddings": "decoder",
+            "embedding_init": "lexicon",
         },
         "training": {
             "minutes": facts.minutes,
@@ -144,11 +144,15 @@ def choose(facts: Facts) -> Choice:
             **OPTIMIZER,
             "lr": size.lr,
             "schedule": SCHEDULE,
-            "warmup_steps": max(1, round(WARMUP * steps)) if steps > 1 else 0,
+            "warmup_steps": 0,
             **validation,
         },
         "decoding": {"beam_size": BEAM_SIZE},
     }
+    asked = config_from_dict(config, "--config auto", facts.overrides).training.max_steps
+    steps = min(steps, asked or steps)
+    if steps > 1:
+        config["training"]["warmup_steps"] = max(1, round(WARMUP * steps))
     found = config_from_dict(config, "--config auto", facts.overrides)
     return Choice(found, tuple(_why(facts, found, size, pairs, passes, steps)))
 

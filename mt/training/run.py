@@ -36,6 +36,7 @@ from mt.training.checks import (
 from mt.training.data import TrainingData, load_training_data
 from mt.training.hparams import hyper_parameters
 from mt.training.init_from import init_from
+from mt.training.lexicon import start_from_lexicon
 from mt.training.metrics import MetricsLog
 from mt.training.resume import (
     MAY_CHANGE,
@@ -92,7 +93,7 @@ class Run:
             self.trainer.time.began = clock.now() - (time.time() - self.began)
             if world.is_first:
                 if restart or not self.begun:
-                    self._init_from()
+                    self._first_weights()
                 self._create(restart)
             world.wait()  # until nothing may be refused any more
             self.resumed_from = self._resume()
@@ -220,8 +221,10 @@ class Run:
         self.world.wait()  # the end of one process is that of the others
         return path
 
-    def _init_from(self) -> None:
-        """The first weights are those of another model, as far as they fit, if one is named."""
+    def _first_weights(self) -> None:
+        """What does not start at random: by a lexicon, then as another model, if one is named."""
+        if self.config.model.embedding_init == "lexicon":
+            start_from_lexicon(self.trainer.model, self.data.train, self.config.seed)
         name, tokenizers = self.config.training.init_from, (self.data.src, self.data.tgt)
         if name is None:
             return

@@ -42,7 +42,7 @@ def test_the_recipe_for_26_000_pairs_two_cores_and_half_an_hour() -> None:
     assert (config.tokenizer.kind, config.tokenizer.shared) == ("bpe", True)
     assert 4_000 <= config.tokenizer.vocab_size <= 8_000
     assert (config.model.d_model, config.model.depth) == (256, (2, 2))
-    assert config.model.tie_embeddings == "all"
+    assert config.model.tie_embeddings == "decoder"
     assert config.training.minutes == 30
     assert config.training.epochs is None
     assert config.training.max_epochs is None
@@ -63,7 +63,7 @@ def test_operations_of_a_token_are_six_for_each_weight() -> None:
     for size in SIZES[:2]:
         settings = ModelConfig(
             num_layers=size.layers, d_model=size.d_model, num_heads=size.num_heads,
-            d_ff=size.d_ff, tie_embeddings="all",
+            d_ff=size.d_ff, tie_embeddings="decoder",
         )  # fmt: skip
         model = build_model(settings, 500, 500)
         matrices = sum(p.numel() for p in model.parameters() if p.dim() > 1)
