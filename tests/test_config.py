@@ -375,7 +375,7 @@ def test_a_config_dumped_and_read_again_is_the_same(tmp_path: Path, data: dict[s
     assert differences(config, again) == []
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "configs").glob("*.y*ml")), ids=lambda f: f.name)
+@pytest.mark.parametrize("file", sorted((ROOT / "configs").glob("**/*.y*ml")), ids=lambda f: f.name)
 def test_every_config_that_ships_loads_and_survives_being_dumped(
     tmp_path: Path, file: Path
 ) -> None:

@@ -9,7 +9,10 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from mt.errors import UserError
 
 if TYPE_CHECKING:
     from mt.runs.facts import RunFacts
@@ -50,6 +53,9 @@ def add_parser(commands: Any) -> None:
     form.add_argument(
         "--csv", action="store_true", help="the table with plain numbers; with NAME, the curves"
     )
+    form.add_argument(
+        "--html", metavar="FILE", help="with NAME: one page with everything, which needs no other"
+    )
     parser.set_defaults(run=run)
 
 
@@ -59,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mt.runs.table import columns, sort
 
     shown = columns(arguments.on)
+    if arguments.html is not None and arguments.name is None:
+        raise UserError("--html is the page of one run: `mt runs NAME --html FILE`")
     if arguments.name is not None:
         return _one(find_run(arguments.name), shown, arguments)
     by = next(column for column in shown if column.key == arguments.sort)
@@ -133,6 +141,9 @@ def _one(run: RunFacts, shown: Sequence[Column], arguments: argparse.Namespace) 
         rows = [[f"{step:.0f}", *(points.get(step) for points in by_tag)] for step in steps]
         print(_csv(["step", *curves], rows), end="")
         return 0
+    if arguments.html is not None:
+        _write_page(run, curves, Path(arguments.html))
+        return 0
     for line in _facts(run):
         print(line)
     width = min(_width(), MOST_CURVE)
@@ -144,6 +155,20 @@ def _one(run: RunFacts, shown: Sequence[Column], arguments: argparse.Namespace) 
 
 
 MOST_CURVE = 100  # columns
+
+
+def _write_page(run: RunFacts, curves: dict[str, list[tuple[float, float]]], path: Path) -> None:
+    from mt.runs.page import run_page
+    from mt.storage.atomic import output_file
+
+    if path.is_dir():
+        raise UserError(f"--html {path.absolute()} is a folder, not a file")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"--html {path.absolute()}: there is no such folder")
+    page = run_page(run, list(_facts(run)), curves)
+    with output_file(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+    print(f"the page is in {path.absolute()}", file=sys.stderr)
 
 
 def _facts(run: RunFacts) -> Iterator[str]:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # looked at most; or the likeliest word that it does have.
 Unknown = Literal["mark", "copy", "ban"]
 USUAL_LENGTH = 64  # source tokens; a batch of longer sentences holds fewer of them
+# From so many sentences on, a batch ends where the next is so much longer than its shortest: more
+# sentences would gain less than the padding of all these costs.
+ENOUGH, LONGER = 32, 1.25
 
 
 @dataclass
@@ -226,14 +229,16 @@ def batches(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
     """Places in `lengths` of framed sources, those of about one length in a batch.
 
     A batch has `batch_size` sentences at most, and so many times `USUAL_LENGTH` tokens, padding
-    counted, unless a sentence alone has more. Blank sentences are left out: they need no search.
+    counted, unless a sentence alone has more; one that is large enough has little padding. Blank
+    sentences are left out: they need no search.
     """
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
         if lengths[i] <= FRAME:
             continue
         room = min(batch_size, batch_size * USUAL_LENGTH // lengths[i])
-        if batch and len(batch) >= room:
+        padded = len(batch) >= ENOUGH and lengths[i] > LONGER * lengths[batch[0]]
+        if batch and (len(batch) >= room or padded):
             yield batch
             batch = []
         batch.append(i)

@@ -19,13 +19,17 @@ class Together:
     names: dict[str, str]  # tag to name
     without: str  # what is said where there is nothing of them
 
-    def lines(self, curves: Mapping[str, Points], width: int) -> list[str]:
-        """The picture, at most `width` columns wide."""
-        drawn = [
+    def drawn(self, curves: Mapping[str, Points]) -> list[Curve]:
+        """Those of its curves that there are."""
+        return [
             Curve(name, curves[tag], "●" if tag.startswith("valid/") else "")
             for tag, name in self.names.items()
             if tag in curves
         ]
+
+    def lines(self, curves: Mapping[str, Points], width: int) -> list[str]:
+        """The picture, at most `width` columns wide."""
+        drawn = self.drawn(curves)
         return [self.title, *draw(drawn, width)] if drawn else [f"{self.title}: {self.without}"]
 
 

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from torch.utils.tensorboard.summary import image, scalar, text
 
+from mt.data.ragged import Lengths
 from mt.storage.atomic import write_text
 from mt.storage.failure import writing
 from mt.storage.record import METRICS_FILE, read_metrics
+from mt.training.board import histograms, layout
 from mt.training.event_file import EventFile
 from mt.training.hparams import summaries
 
@@ -56,6 +58,15 @@ class MetricsLog:
         """A picture: (height, width, 3), red, green and blue. It is not in metrics.jsonl."""
         with self._writing():
             self._board.add(image(tag, pixels, dataformats="HWC"), step)  # type: ignore[no-untyped-call]
+
+    def begin(self, lengths: Lengths) -> None:
+        """What is there once: the layout of charts, and the lengths (N, 2) of the training pairs.
+
+        None of it is in metrics.jsonl.
+        """
+        with self._writing():
+            for summary in (layout(), *histograms(lengths)):
+                self._board.add(summary, 0)
 
     def settings(self, values: Mapping[str, Any], *, end: bool = False) -> None:
         """The settings of the run, once, for TensorBoard's HParams page; or that it has ended."""

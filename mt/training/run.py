@@ -124,6 +124,7 @@ class Run:
             self.trainer.saver = self.saver
             self.trainer.metrics = MetricsLog(self.runs_folder, self.trainer.progress.step)
             if self.resumed_from is None:
+                self.trainer.metrics.begin(self.data.train.lengths)
                 self.trainer.metrics.settings(self.hyper_parameters)
 
     @property

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,10 +23,13 @@ import torch
 from mt.cli.runs import KEYS
 from mt.decoding.torch_engine import open_translator
 from mt.model.build import count_parameters
+from mt.pictures.curves import Curve
+from mt.pictures.svg_curves import _axis, svg_curves
 from mt.runs.table import columns, shorten, text_width
 from mt.storage.checkpoint import list_checkpoints
 from mt.storage.lock import FolderLock
 from mt.storage.model_folder import find_model
+from mt.storage.record import read_metrics
 from tests.conftest import Result
 
 Mt = Callable[..., Result]
@@ -285,3 +292,93 @@ def test_it_imports_no_torch_and_is_fast_with_a_hundred_runs(copied: Path) -> No
     assert heavy == "set()"
     assert float(seconds) < 1.0  # of processor time
     assert len(ended.stdout.splitlines()) == 2 * 101
+
+
+class Page(HTMLParser):
+    """What a page holds: the text of each kind of element, and whatever it would fetch."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.texts: dict[str, list[str]] = defaultdict(list)
+        self.fetched: list[str] = []
+        self.polylines: list[int] = []
+        self.open: list[str] = []
+        self.feed(text)
+        assert self.open == []  # all that was opened was closed
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = dict(attributes)
+        self.fetched += [str(values[name]) for name in ("src", "href") if name in values]
+        if tag != "meta":
+            self.open.append(tag)
+        if tag == "polyline":
+            self.polylines.append(len(str(values["points"]).split()))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attributes)
+        self.open.pop()
+
+    def handle_data(self, text: str) -> None:
+        if self.open:
+            self.texts[self.open[-1]].append(text)
+
+
+def test_the_page_of_a_run_has_all_of_it_and_fetches_nothing(copied: Path, mt: Mt) -> None:
+    assert mt("evaluate", "--model", "toy").status == 0
+    config = Path("weights/toy/config.yaml")
+    config.write_text(config.read_text("utf-8") + "# <b>not bold</b>\n", "utf-8")
+    result = mt("runs", "toy", "--html", "toy.html")
+    assert (result.status, result.out) == (0, "")
+    assert result.err == f"the page is in {Path('toy.html').absolute()}\n"
+    text = Path("toy.html").read_text("utf-8")
+    page = Page(text)
+    assert page.fetched == []
+    assert "url(" not in text
+    assert "<script" not in text
+    assert page.texts["pre"] == [config.read_text("utf-8")]
+    recorded = json.loads(mt("runs", "toy", "--json").out)
+    for tag in ("train/loss", "valid/loss", "valid/bleu"):
+        assert len(recorded["curves"][tag]) in page.polylines
+    cells = page.texts["td"]
+    for metric, value in recorded["tests"]["test"]["scores"].items():
+        at = cells.index(metric)
+        assert cells[at + 1 : at + 3] == [
+            f"{value:.2f}", recorded["tests"]["test"]["signatures"][metric]
+        ]  # fmt: skip
+    samples = [line for line in read_metrics(Path("runs/toy")) if "valid/samples" in line]
+    for row in samples[-1]["valid/samples"]:
+        assert set(row.values()) <= set(cells)
+    assert "66" in cells  # training pairs
+
+
+def test_the_page_of_a_run_of_which_little_is_left(copied: Path, mt: Mt) -> None:
+    shutil.rmtree("weights/toy")
+    (copied / "runs/toy/metrics.jsonl").write_text("", "utf-8")
+    assert mt("runs", "toy", "--html", "toy.html").status == 0
+    text = " ".join(Page(Path("toy.html").read_text("utf-8")).texts["p"])
+    for words in ("nothing is recorded yet", "none yet", "no report", "none were translated"):
+        assert words in text
+
+
+def test_a_page_is_of_one_run_and_goes_where_it_can(copied: Path, mt: Mt) -> None:
+    result = mt("runs", "--html", "toy.html")
+    assert (result.status, result.out) == (2, "")
+    assert "--html is the page of one run: `mt runs NAME --html FILE`" in result.err
+    for place in ("weights", "nowhere/toy.html"):
+        result = mt("runs", "toy", "--html", place)
+        assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
+        assert place in result.err
+
+
+def test_axes_are_round_and_hold_all_points() -> None:
+    for low, high in ((0, 1), (2.7, 8.31), (-3, 1e-3), (5, 5), (0, 0), (1e-9, 3e-9), (1, 2168)):
+        ticks = _axis(low, high)
+        assert ticks[0] <= low <= high <= ticks[-1]
+        assert 2 <= len(ticks) <= 8
+        steps = {round((b - a) / (ticks[-1] - ticks[0]), 9) for a, b in pairwise(ticks)}
+        assert len(steps) == 1
+    with pytest.raises(ValueError, match="no point to draw"):
+        svg_curves("loss", [Curve("train", [(1, math.inf)])])

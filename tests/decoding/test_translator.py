@@ -16,7 +16,7 @@ from mt.config import Config
 from mt.config_file import config_from_dict
 from mt.decoding.engine import EXTRA_LENGTH, Search
 from mt.decoding.torch_engine import TorchEngine
-from mt.decoding.translator import Translator, batches
+from mt.decoding.translator import ENOUGH, LONGER, Translator, batches
 from mt.errors import UserError
 from mt.model.build import build_model
 from mt.model.interface import TranslationModel
@@ -367,3 +367,4 @@ def test_batches_hold_every_sentence_once_and_no_more_than_they_may(
     for batch in found:
         places = len(batch) * max(lengths[i] for i in batch)
         assert len(batch) == 1 or (len(batch) <= batch_size and places <= 64 * batch_size)
+        assert len(batch) <= ENOUGH or lengths[batch[-1]] <= LONGER * lengths[batch[0]]

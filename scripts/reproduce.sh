@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Rows of the results table in README.md: trains the best recipe and the word-level reference recipe
+# for the same time, scores both on the test split, and prints the rows.
+#
+#   scripts/reproduce.sh phrasebook                  # the built-in corpus
+#   scripts/reproduce.sh NAME FOLDER [MINUTES]       # FOLDER/{train,valid,test}.jsonl, en and it
+#   scripts/reproduce.sh opus_books [MINUTES]        # from the Hub
+#
+# SEED=2 takes another seed than 0, RECIPES="best" or "reference" one of the two, and TSV=FILE scores
+# a file of en<TAB>it as well. Run again, it goes on where it stopped.
+set -euo pipefail
+usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || usage
+name=$1 seed=${SEED:-0} recipes=${RECIPES:-best reference}
+[ -z "${2:-}" ] || [ "$name" = opus_books ] || folder=$(cd "$2" && pwd)
+[ -z "${TSV:-}" ] || tsv=$(realpath "$TSV")
+cd "$(dirname "$0")/.."
+source scripts/environment.sh
+prepare_environment
+mt=.venv/bin/mt
+
+settings=(--set "seed=$seed")
+best=configs/recipes/small.yaml reference=configs/opus_books_en_it.yaml
+case $name in
+  phrasebook) best=configs/phrasebook.yaml minutes=30
+    settings+=(--set data.source=phrasebook --set data.subset=null --set data.valid_size=0) ;;
+  opus_books) best=configs/recipes/opus_books.yaml minutes=${2:-120}
+    settings+=(--set "training.minutes=$minutes") ;;
+  *) [ -n "${folder:-}" ] || usage
+    minutes=${3:-30}
+    for split in train valid test; do settings+=(--set "data.$split=$folder/$split.jsonl"); done
+    settings+=(--set data.source=null --set data.subset=null --set data.valid_size=0
+      --set data.test_size=0 --set "training.minutes=$minutes") ;;
+esac
+
+runs=()
+for recipe in $recipes; do
+  config=${!recipe} run=$name-$recipe-$minutes-$seed extra=()
+  [ "$recipe" = best ] || extra=(--set training.bleu_samples=0 --set "training.minutes=$minutes")
+  echo "== mt train --config $config (run $run)"
+  "$mt" train --config "$config" "${settings[@]}" "${extra[@]}" --set "name=$run"
+  echo "== mt evaluate --model $run"
+  "$mt" evaluate --model "$run"
+  if [ -n "${tsv:-}" ]; then
+    other=weights/$run/evaluation/$(basename "${tsv%.tsv}")
+    mkdir -p "$other"
+    cut -f1 "$tsv" >"$other/given.en"
+    cut -f2 "$tsv" >"$other/given.it"
+    "$mt" evaluate --model "$run" --src "$other/given.en" --ref "$other/given.it" --output "$other"
+  fi
+  runs+=("$run=$config")
+done
+
+echo
+"$mt" runs --json | "$python" -c '
+import json
+import sys
+
+configs = dict(pair.split("=") for pair in sys.argv[1:])
+signatures = {}
+print("| run | recipe | mt train, s | test set | BLEU | chrF2 |\n|---|---|---|---|---|---|")
+for run in json.load(sys.stdin):
+    if run["name"] in configs:
+        for test_set, found in run["tests"].items():
+            signatures |= found["signatures"]
+            scores = " | ".join(format(found["scores"][name], ".2f") for name in ("BLEU", "chrF2"))
+            seconds = format(run["seconds"], ",.0f")
+            recipe = configs[run["name"]]
+            print("|", run["name"], "|", recipe, "|", seconds, "|", test_set, "|", scores, "|")
+for name in ("BLEU", "chrF2"):
+    print(name, signatures[name])
+' "${runs[@]}"
