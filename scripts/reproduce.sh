@@ -20,15 +20,15 @@ prepare_environment
 mt=.venv/bin/mt
 
 settings=(--set "seed=$seed")
-best=configs/recipes/small.yaml reference=configs/opus_books_en_it.yaml
+best=configs/recipes/small.yaml reference=configs/opus_books_en_it.yaml split=test
 case $name in
-  phrasebook) best=configs/phrasebook.yaml minutes=30
+  phrasebook) best=configs/phrasebook.yaml minutes=3
     settings+=(--set data.source=phrasebook --set data.subset=null --set data.valid_size=0) ;;
-  opus_books) best=configs/recipes/opus_books.yaml minutes=${2:-120}
+  opus_books) best=configs/recipes/opus_books.yaml minutes=${2:-120} split=valid
     settings+=(--set "training.minutes=$minutes") ;;
   *) [ -n "${folder:-}" ] || usage
     minutes=${3:-30}
-    for split in train valid test; do settings+=(--set "data.$split=$folder/$split.jsonl"); done
+    for part in train valid test; do settings+=(--set "data.$part=$folder/$part.jsonl"); done
     settings+=(--set data.source=null --set data.subset=null --set data.valid_size=0
       --set data.test_size=0 --set "training.minutes=$minutes") ;;
 esac
@@ -40,7 +40,7 @@ for recipe in $recipes; do
   echo "== mt train --config $config (run $run)"
   "$mt" train --config "$config" "${settings[@]}" "${extra[@]}" --set "name=$run"
   echo "== mt evaluate --model $run"
-  "$mt" evaluate --model "$run"
+  "$mt" evaluate --model "$run" --split "$split"
   if [ -n "${tsv:-}" ]; then
     other=weights/$run/evaluation/$(basename "${tsv%.tsv}")
     mkdir -p "$other"

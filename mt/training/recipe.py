@@ -31,7 +31,7 @@ class Size(NamedTuple):
 SIZES = (
     Size("tiny", 0, 0.0, 128, 2, 512, 4, 3e-3),
     Size("small", 500, 3e5, 256, 2, 1024, 4, 3e-3),
-    Size("base", 500, 4e6, 256, 3, 1024, 4, 3e-3),
+    Size("base", 500, 1.2e7, 256, 3, 1024, 4, 3e-3),
     Size("big", 100_000, 5e7, 512, 6, 2048, 8, 2e-3),
 )
 # From so many training pairs on, so many pieces for both languages; twice that without spaces.
@@ -41,6 +41,7 @@ BATCH_TOKENS = {"cpu": ((0, 1024), (20_000, 2048)), "gpu": ((0, 2048), (20_000, 
 OPTIMIZER: dict[str, Any] = {"optimizer": "muon", "betas": [0.9, 0.98]}
 SCHEDULE, WARMUP = "linear", 0.1  # share of the steps
 BEAM_SIZE = 5
+DECODING: dict[str, Any] = {"beam_size": BEAM_SIZE, "length_penalty": 1.5, "no_repeat_ngram": 4}
 MOST_PASSES = 300  # over the pairs; more do not help, whatever the time
 VALIDATIONS = ((0.0, 2), (5.0, 3), (15.0, 5), (60.0, 10))  # in so many minutes and more
 FOR_VALIDATION = 0.08  # most of the time that it may take, in all
@@ -147,7 +148,7 @@ def choose(facts: Facts) -> Choice:
             "warmup_steps": 0,
             **validation,
         },
-        "decoding": {"beam_size": BEAM_SIZE},
+        "decoding": DECODING,
     }
     asked = config_from_dict(config, "--config auto", facts.overrides).training.max_steps
     steps = min(steps, asked or steps)
