@@ -2,8 +2,8 @@
 
     python scripts/take_pictures.py --model phrasebook [--runs runs] [--sentence "…"]
 
-Needs Chromium and chromedriver (Debian: chromium, chromium-driver) and `pip install -e ".[dev]"`. Both
-servers run on the loopback address, for as long as it takes; pictures go to docs/pictures.
+Needs Chromium and chromedriver (Debian: chromium, chromium-driver) and `pip install -e ".[dev]"`.
+Both servers run on the loopback address, for as long as it takes; pictures go to docs/pictures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLOURS = 128  # of a picture: a page has few, and the file is a third of the si
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--model", required=True, help="a model, as `mt translate --model` takes it"
+        "--model", required=True, help="a model, as of `mt translate`"
     )
     parser.add_argument("--runs", default="runs", help="the folder that TensorBoard shows")
     parser.add_argument("--sentence", default="Yesterday my sister bought a red dress.")
