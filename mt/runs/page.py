@@ -115,7 +115,7 @@ def _data(model: Path | None) -> Iterator[str]:
     yield "<h2>data</h2>"
     file = ModelFolder(model).data_file if model else None
     try:
-        report = json.loads(file.read_text(encoding="utf-8")) if file else None
+        report: Any = json.loads(file.read_text(encoding="utf-8")) if file else None
         splits, dropped = report["splits"], report["dropped"]
         rows = [("rows read", f"{report['read']:,}"), ("pairs kept", f"{report['kept']:,}")]
         rows += [(f"left out: {rule}", f"{found['count']:,}") for rule, found in dropped.items()]
