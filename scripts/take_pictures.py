@@ -29,9 +29,7 @@ COLOURS = 128  # of a picture: a page has few, and the file is a third of the si
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--model", required=True, help="a model, as of `mt translate`"
-    )
+    parser.add_argument("--model", required=True, help="a model, as of `mt translate`")
     parser.add_argument("--runs", default="runs", help="the folder that TensorBoard shows")
     parser.add_argument("--sentence", default="Yesterday my sister bought a red dress.")
     arguments = parser.parse_args()
@@ -84,7 +82,7 @@ def server(command: list[str], health: str) -> Iterator[str]:
 def wait(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
     for _ in range(240):
         if process.poll() is not None:
-            raise SystemExit(f"{' '.join(map(str, process.args))} ended: {process.returncode}")
+            raise SystemExit(f"{process.args!r} ended: {process.returncode}")
         try:
             if ready():
                 return
