@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from tensorboard.compat.proto.summary_pb2 import Summary
-from tensorboard.plugins.custom_scalar import layout_pb2
-from tensorboard.plugins.custom_scalar.summary import pb as layout_summary
-from torch.utils.tensorboard.summary import histogram
+from torch.utils.tensorboard.summary import custom_scalars, histogram
 
 from mt.data.ragged import Lengths
 
@@ -25,12 +23,9 @@ MOST_PAIRS = 10**6  # whose lengths are counted, evenly spread over a larger spl
 
 def layout() -> Summary:
     """The charts, as the page of the plugin reads them."""
-    charts = [
-        layout_pb2.Chart(title=title, multiline=layout_pb2.MultilineChartContent(tag=list(tags)))
-        for title, tags in CHARTS.items()
-    ]
-    category = layout_pb2.Category(title="training", chart=charts)
-    return layout_summary(layout_pb2.Layout(category=[category]))
+    charts = {title: ("Multiline", list(tags)) for title, tags in CHARTS.items()}
+    summary: Summary = custom_scalars({"training": charts})  # type: ignore[no-untyped-call]
+    return summary
 
 
 def histograms(lengths: Lengths) -> Iterator[Summary]:

@@ -326,7 +326,11 @@ class Page(HTMLParser):
             self.texts[self.open[-1]].append(text)
 
 
-def test_the_page_of_a_run_has_all_of_it_and_fetches_nothing(copied: Path, mt: Mt) -> None:
+def test_the_page_of_a_run_has_all_of_it_and_fetches_nothing(
+    copied: Path, training_folder: Path, mt: Mt
+) -> None:
+    for file in training_folder.glob("*.jsonl"):
+        shutil.copy(file, copied)
     assert mt("evaluate", "--model", "toy").status == 0
     config = Path("weights/toy/config.yaml")
     config.write_text(config.read_text("utf-8") + "# <b>not bold</b>\n", "utf-8")
