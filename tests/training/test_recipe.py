@@ -63,7 +63,7 @@ def test_operations_of_a_token_are_six_for_each_weight() -> None:
     for size in SIZES[:2]:
         settings = ModelConfig(
             num_layers=size.layers, d_model=size.d_model, num_heads=size.num_heads,
-            d_ff=size.d_ff, tie_embeddings="decoder",
+            d_ff=size.d_ff, tie_embeddings="all",
         )  # fmt: skip
         model = build_model(settings, 500, 500)
         matrices = sum(p.numel() for p in model.parameters() if p.dim() > 1)
