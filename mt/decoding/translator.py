@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 # looked at most; or the likeliest word that it does have.
 Unknown = Literal["mark", "copy", "ban"]
 USUAL_LENGTH = 64  # source tokens; a batch of longer sentences holds fewer of them
-# From so many sentences on, a batch ends where the next is so much longer than its shortest: more
+# From so many sentences on, a batch ends where the next is so many times its shortest: more
 # sentences would gain less than the padding of all these costs.
-ENOUGH, LONGER = 32, 1.25
+ENOUGH, LONGER = 32, 1.6
 
 
 @dataclass
