@@ -12,7 +12,7 @@ set -euo pipefail
 usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ $# -ge 1 ] || usage
 name=$1 seed=${SEED:-0} recipes=${RECIPES:-best reference}
-[ -z "${2:-}" ] || [ "$name" = opus_books ] || folder=$(cd "$2" && pwd)
+[ -z "${2:-}" ] || [ "$name" = opus_books ] || folder=$(cd "$2" && pwd) || exit 2
 [ -z "${TSV:-}" ] || tsv=$(realpath "$TSV")
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
@@ -63,10 +63,10 @@ for run in json.load(sys.stdin):
     if run["name"] in configs:
         for test_set, found in run["tests"].items():
             signatures |= found["signatures"]
-            scores = " | ".join(format(found["scores"][name], ".2f") for name in ("BLEU", "chrF2"))
+            scores = " | ".join(format(found["scores"][name], ".2f") for name in ("bleu", "chrf"))
             seconds = format(run["seconds"], ",.0f")
             recipe = configs[run["name"]]
             print("|", run["name"], "|", recipe, "|", seconds, "|", test_set, "|", scores, "|")
-for name in ("BLEU", "chrF2"):
+for name in ("bleu", "chrf"):
     print(name, signatures[name])
 ' "${runs[@]}"
