@@ -12,7 +12,17 @@ set -euo pipefail
 usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ $# -ge 1 ] || usage
 name=$1 seed=${SEED:-0} recipes=${RECIPES:-best reference}
-[ -z "${2:-}" ] || [ "$name" = opus_books ] || folder=$(cd "$2" && pwd) || exit 2
+refuse() { echo "reproduce.sh: $*" >&2; exit 2; }
+case $name in
+  phrasebook | opus_books) ;;
+  *) [ -n "${2:-}" ] || usage
+    [ -d "$2" ] || refuse "no folder $2"
+    folder=$(cd "$2" && pwd)
+    for part in train valid test; do
+      [ -f "$folder/$part.jsonl" ] || refuse "no file $folder/$part.jsonl"
+    done ;;
+esac
+[ -z "${TSV:-}" ] || [ -f "$TSV" ] || refuse "no file $TSV"
 [ -z "${TSV:-}" ] || tsv=$(realpath "$TSV")
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
@@ -26,8 +36,7 @@ case $name in
     settings+=(--set data.source=phrasebook --set data.subset=null --set data.valid_size=0) ;;
   opus_books) best=configs/recipes/opus_books.yaml minutes=${2:-120} split=valid
     settings+=(--set "training.minutes=$minutes") ;;
-  *) [ -n "${folder:-}" ] || usage
-    minutes=${3:-30}
+  *) minutes=${3:-30}
     for part in train valid test; do settings+=(--set "data.$part=$folder/$part.jsonl"); done
     settings+=(--set data.source=null --set data.subset=null --set data.valid_size=0
       --set data.test_size=0 --set "training.minutes=$minutes") ;;
