@@ -16,7 +16,7 @@ from mt.data.ragged import Ids
 from mt.model.build import build_model
 from mt.storage.checkpoint import write_checkpoint
 from mt.storage.model_folder import ModelFolder
-from mt.text.tokenizer import EOS_ID, Tokenizer
+from mt.text.tokenizer import EOS_ID, PAD_ID, SOS_ID, Tokenizer
 from tests.conftest import ROOT, toy_pairs
 
 SIZE = {"num_layers": 2, "encoder_layers": None, "decoder_layers": None, "d_model": 16,
@@ -61,6 +61,7 @@ def random_model(path: Path, shape: str, step: int = 1) -> ModelFolder:
         for parameter in model.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.3)
         model.projection.bias[EOS_ID] += END
+        model.projection.bias[[PAD_ID, SOS_ID]] -= 20.0  # no trained model says them
     parts = {"model": {name: p.detach() for name, p in model.named_parameters()}}
     state = {"tokenizers": folder.tokenizer_state(src, tgt)}
     folder.checkpoints.mkdir(exist_ok=True)

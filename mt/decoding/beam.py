@@ -1,12 +1,15 @@
 """The search: K hypotheses of each sentence grow token by token; with K = 1 it is greedy.
 
-A hypothesis that ends leaves the beam, which is narrower from then on (Sutskever et al. 2014,
-section 3.2); a sentence leaves the batch when its beam is empty, or when nothing in it can win.
-Letters: N open sentences, K beams, R = N K rows, C options of each row, S source length, T tokens.
+Of the K likeliest continuations those that end are taken in, and the likeliest others go on: the
+beam stays K wide. A sentence leaves the batch when K hypotheses of it have ended, or when nothing
+in its beam can win.
+Letters: N open sentences, K beams, R = N K rows, C options of each row, M candidates of a sentence,
+S source length, T tokens.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -36,7 +39,7 @@ def beam_search(
     With a sampler, each token is drawn, and `beam_size` must be 1.
     """
     beams = Beams(src, max_lengths, prefixes, search)
-    chooser = Chooser(model.projection, Rules(search), beams.width + 1, sampler)
+    chooser = Chooser(model.projection, Rules(search), beams.options, sampler)
     memory = model.encode(src, src_padding)
     state = model.start(memory, src_padding, watch=search.align, beams=beams.width)
     last = torch.full((len(src) * beams.width, 1), SOS_ID, device=src.device)
@@ -79,6 +82,7 @@ class Beams:
         search: Search,
     ) -> None:
         count, self.width, device = len(src), search.beam_size, src.device
+        self.options = self.width + 2  # of a row: K that go on, its end, and one to see how near
         self.search = search
         self.finished = [Finished(search.n_best) for _ in range(count)]
         self.src = src  # (N, S)
@@ -88,9 +92,9 @@ class Beams:
         # The most that a log-probability can still be divided by.
         penalties = [search.penalty(length + 1) for length in max_lengths]
         self.penalties = torch.tensor(penalties, device=device)  # (N,)
-        self.slots = torch.full((count,), self.width, device=device)  # hypotheses yet to finish
+        self.ended = torch.zeros(count, dtype=torch.long, device=device)  # (N,) hypotheses
         self.said = torch.empty(count, self.width, 0, dtype=torch.long, device=device)  # (N, K, T)
-        self.gains = torch.empty(count, self.width, 0, device=device)  # of what was said
+        self.gains = torch.empty(count, self.width, 0, device=device)  # by the model alone
         self.places = torch.empty_like(self.said)  # what it looked at, if that is asked for
         exact = torch.float32 if device.type == "mps" else torch.float64  # mps has no other
         self.scores = torch.full((count, self.width), -torch.inf, dtype=exact, device=device)
@@ -108,24 +112,29 @@ class Beams:
         wide = (len(self.sentences), -1)
         count = options.gains.size(1)
         totals = self.scores[:, :, None] + options.gains.view(*self.scores.shape, count)
-        top, index = totals.flatten(1).topk(self.width + 1)  # one more, to see how near it was
-        full = self.said.size(2) >= self.max_lengths  # (N,)
-        self._note_close(top, full, options)
-        top, index = top[:, :-1], index[:, :-1]  # (N, K)
-        parent = index // count
+        most = min(2 * self.width + 1, totals[0].numel())  # as many as K may end, and K + 1 go on
+        top, index = totals.flatten(1).topk(most)  # (N, M)
         token = options.tokens.view(wide).gather(1, index)
-        gain = options.gains.view(wide).gather(1, index)
-        rank = torch.arange(self.width, device=top.device)
-        chosen = (rank < self.slots[:, None]) & (top != -torch.inf) & ~full[:, None]
-        ended = chosen & (token == EOS_ID)
-        self._finish(ended, parent, gain)
+        ends = token == EOS_ID
+        going_on, place = top.masked_fill(ends, -torch.inf).topk(self.width + 1)
+        full = self.said.size(2) >= self.max_lengths  # (N,)
+        self._note_close(top, ends, going_on, full, options)
+        gain = options.plain.view(wide).gather(1, index)
+        ended = (ends & (top != -torch.inf) & ~full[:, None])[:, : self.width]  # (N, K)
+        self._finish(ended, index // count, top, gain)
         self._finish_full(full, options)
-        self.slots = self.slots - ended.sum(dim=1)
-        scores = top.masked_fill(~chosen | ended, -torch.inf)
+        self.ended = self.ended + ended.sum(dim=1)
+        place = place[:, :-1]
+        over = full | (self.ended >= self.width)
+        scores = going_on[:, :-1].masked_fill(over[:, None], -torch.inf)
+        parent = (index // count).gather(1, place)
         going = torch.nonzero(self._may_win(scores)).squeeze(1)
         if looked is None:
             looked = self.places.new_zeros(self.scores.shape)
-        return self._keep(going, scores, parent, token, gain, looked.gather(1, parent))
+        looked = looked.gather(1, parent)
+        return self._keep(
+            going, scores, parent, token.gather(1, place), gain.gather(1, place), looked
+        )
 
     def _keep(
         self,
@@ -148,7 +157,7 @@ class Beams:
         if len(going) < len(self.sentences):
             self.src, self.sentences = self.src[going], self.sentences[going]
             self.max_lengths, self.penalties = self.max_lengths[going], self.penalties[going]
-            self.prefixes, self.slots = self.prefixes[going], self.slots[going]
+            self.prefixes, self.ended = self.prefixes[going], self.ended[going]
         return (going[:, None] * self.width + parent).flatten()
 
     def _may_win(self, scores: Tensor) -> Tensor:
@@ -161,39 +170,46 @@ class Beams:
         length = self.said.size(2)
         return ~(most <= torch.tensor(to_beat).to(most) - tolerance(length))
 
-    def _note_close(self, top: Tensor, full: Tensor, options: Options) -> None:
+    def _note_close(
+        self, top: Tensor, ends: Tensor, going_on: Tensor, full: Tensor, options: Options
+    ) -> None:
         """Marks the sentences where another batch could have decided otherwise."""
-        inside = top.gather(1, (self.slots - 1)[:, None]).squeeze(1)
-        outside = top.gather(1, self.slots[:, None]).squeeze(1)
-        close = inside - outside < tolerance(self.said.size(2))  # false where both are -infinity
+        near = tolerance(self.said.size(2))
+        last, next_one = top[:, self.width - 1, None], top[:, self.width, None]
+        inside = torch.arange(top.size(1), device=top.device) < self.width
+        margin = torch.where(inside, top - next_one, last - top)  # of being among the K or not
+        close = (ends & (margin < near)).any(dim=1)  # false where both are -infinity
+        close |= going_on[:, -2] - going_on[:, -1] < near
         rows = options.close | (options.close_end & full.repeat_interleave(self.width))
         rows = rows.view_as(self.scores) & (self.scores != -torch.inf)
         close = (close & ~full) | rows.any(dim=1)
         for i in self.sentences[close].tolist():
             self.finished[i].unsure = True
 
-    def _finish(self, ended: Tensor, parent: Tensor, gain: Tensor) -> None:
-        """Takes in what has said EOS now; all (N, K)."""
+    def _finish(self, ended: Tensor, parent: Tensor, totals: Tensor, gain: Tensor) -> None:
+        """Takes in what has said EOS now: ended (N, K), the others of as many or more."""
         for sentence, rank in torch.nonzero(ended).tolist():
-            row = int(parent[sentence, rank])
-            self._add(sentence, row, float(gain[sentence, rank]))
+            row, total = int(parent[sentence, rank]), float(totals[sentence, rank])
+            self._add(sentence, row, total, float(gain[sentence, rank]))
 
     def _finish_full(self, full: Tensor, options: Options) -> None:
         """Takes in all hypotheses that have no room: they end, or are cut."""
         there = full[:, None] & (self.scores != -torch.inf)
         ends = (options.tokens[:, 0] == EOS_ID).view_as(there)
-        gains = options.gains[:, 0].view_as(self.scores)
+        last = options.gains[:, 0].view_as(self.scores)
+        gain = options.plain[:, 0].view_as(self.scores)
         for sentence, row in torch.nonzero(there).tolist():
-            end = float(gains[sentence, row]) if ends[sentence, row] else None
-            self._add(sentence, row, end)
+            total, end = float(self.scores[sentence, row]), None
+            if ends[sentence, row]:
+                total, end = total + float(last[sentence, row]), float(gain[sentence, row])
+            self._add(sentence, row, total, end)
 
-    def _add(self, sentence: int, row: int, end: float | None) -> None:
+    def _add(self, sentence: int, row: int, total: float, end: float | None) -> None:
         """A finished hypothesis, and the log-probability of its EOS; None if it is cut."""
         gains = self.gains[sentence, row].tolist() + ([] if end is None else [end])
-        total = float(self.scores[sentence, row]) + (end or 0.0)
         hypothesis = Hypothesis(
             ids=self.said[sentence, row].tolist(),
-            log_probability=total,
+            log_probability=math.fsum(gains),
             cut=end is None,
             score=total / self.search.penalty(max(1, len(gains))),
             token_log_probabilities=gains,

@@ -21,9 +21,8 @@ Tokens = list[str]
 class CTranslate2Engine:
     """A model that `mt export --format ctranslate2` wrote.
 
-    Three things are not as with torch. An alignment is of the last decoder layer alone, the mean
-    over its heads. A sample is repeated only by the same batches, from the first one on. And with a
-    repetition penalty log-probabilities are of the model as it is.
+    Two things are not as with torch. An alignment is of the last decoder layer alone, the mean
+    over its heads. And a sample is repeated only by the same batches, from the first one on.
     """
 
     def __init__(self, folder: ModelFolder, src: Tokenizer, tgt: Tokenizer, device: str) -> None:
@@ -160,12 +159,18 @@ class CTranslate2Engine:
             gains = list(result.log_probs)[: -1 if hypothesis.cut else None]
             hypothesis.token_log_probabilities = gains
             hypothesis.log_probability = sum(gains)
-            hypothesis.score = hypothesis.log_probability / search.penalty(max(1, len(gains)))
+            if not search.ruled:
+                hypothesis.score = hypothesis.log_probability / search.penalty(max(1, len(gains)))
 
 
 def _alpha(search: Search) -> float:
-    """The exponent of the length that CTranslate2 divides by; with 0 it stops earlier."""
-    return 0.0 if search.length_normalization == "none" else search.length_penalty
+    """The exponent of the length that CTranslate2 divides by; with 0 it would stop otherwise.
+
+    Its order decides which of more than K finished hypotheses it gives. Wu et al.'s penalty grows
+    as (|Y| + 5)^alpha: at 15 tokens as fast as |Y|^(0.75 alpha).
+    """
+    factor = {"none": 0.0, "length": 1.0, "gnmt": 0.75}[search.length_normalization]
+    return max(search.length_penalty * factor, 1e-6)
 
 
 def _ranked(hypotheses: list[Hypothesis]) -> list[Hypothesis]:

@@ -61,6 +61,16 @@ class Search:
         """The search that a config describes."""
         return cls(**vars(decoding))
 
+    @property
+    def ruled(self) -> bool:
+        """Whether it makes likelier or less likely what the model says."""
+        return bool(
+            self.no_repeat_ngram
+            or self.banned
+            or self.min_length > 1
+            or self.repetition_penalty != 1.0
+        )
+
     def check(self, vocabulary: int) -> None:
         """Raises UserError unless the settings fit each other and so many target tokens."""
         if self.sample and self.beam_size > 1:
@@ -104,14 +114,14 @@ class Search:
 class Hypothesis:
     """A translation as ids, without SOS and EOS.
 
-    Logarithms are natural, and of the model's probabilities; with a repetition penalty, of those
-    that it leaves.
+    Logarithms are natural. The score is of the search: what its rules forbid has no probability,
+    and the rest has more. Log-probabilities are of the model as it is.
     """
 
     ids: list[int]
     log_probability: float  # of the ids and, unless it is cut, of the EOS after them
     cut: bool  # it reached the longest allowed length before EOS
-    score: float = 0.0  # the log-probability after length normalisation, by which it is ranked
+    score: float = 0.0  # the search's log-probability by its length penalty, which ranks it
     # Of each id, and of EOS unless it is cut: they sum to `log_probability`.
     token_log_probabilities: list[float] = field(default_factory=list)
     # For each id the source place, SOS being 0, that it looked at most; if that was asked for.

@@ -26,8 +26,9 @@ BLOCK = 64  # tokens
 class Options:
     """The best first."""
 
-    gains: Tensor  # (R, C) log-probabilities
+    gains: Tensor  # (R, C) log-probabilities, by which the search goes
     tokens: Tensor  # (R, C)
+    plain: Tensor  # (R, C) log-probabilities by the model alone
     close: Tensor  # (R,) whether another token was nearly drawn
 
     @property
@@ -57,8 +58,13 @@ class Chooser:
             part = slice(first, first + rows)
             logits = self.projection(features[part]).float()
             only = None if forced is None else forced[part]
-            scores = self.rules.log_probabilities(logits, said[part], only)
-            parts.append(self._drawn(scores, first) if self.sampler else self._likeliest(scores))
+            scores, plain = self.rules.log_probabilities(logits, said[part], only)
+            if self.sampler:
+                gains, tokens, close = self._drawn(scores, first)
+            else:
+                gains, tokens, close = self._likeliest(scores)
+            own = gains if plain is scores else plain.gather(1, tokens)
+            parts.append((gains, tokens, own, close))
         return Options(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
     def _likeliest(self, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:

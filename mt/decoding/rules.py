@@ -21,23 +21,25 @@ class Rules:
         self.search = search
         self.never = [PAD_ID, SOS_ID, *search.banned]
 
-    def log_probabilities(self, logits: Tensor, said: Tensor, forced: Tensor | None) -> Tensor:
-        """logits (R, V), which are not kept, after the tokens `said` (R, T), to (R, V).
+    def log_probabilities(
+        self, logits: Tensor, said: Tensor, forced: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Of logits (R, V), which are not kept, after the tokens `said` (R, T).
 
-        What is allowed keeps its log-probability: the rest of the mass is not shared out.
-        `forced` (R,) is the one token that a row may say, or FREE.
+        Two tensors (R, V), or one twice: what the search goes by, which is of what the rules leave,
+        and what the model says. `forced` (R,) is the one token that a row may say, or FREE.
         """
-        if self.search.repetition_penalty != 1.0:
+        plain = logits.log_softmax(dim=-1)
+        prefixed = None if forced is None else _forced(plain, forced)
+        if self.search.ruled:
             _penalise(logits, said, self.search.repetition_penalty)
-        scores = logits.log_softmax(dim=-1)
-        if forced is None:
-            return self._forbid(scores, said)
-        here = torch.nonzero(forced != FREE).squeeze(1)
-        gains = scores[here, forced[here]]
-        scores = self._forbid(scores, said)
-        scores[here] = -torch.inf
-        scores[here, forced[here]] = gains
-        return scores
+            scores = self._forbid(logits, said).log_softmax(dim=-1)
+        else:
+            scores = self._forbid(plain, said)
+        if prefixed is not None:
+            rows, only = prefixed
+            scores[rows] = only
+        return scores, plain
 
     def _forbid(self, scores: Tensor, said: Tensor) -> Tensor:
         # When nothing else is left to say, the sentence ends.
@@ -51,6 +53,14 @@ class Rules:
             nothing = scores.amax(dim=-1) == -torch.inf
             scores[:, EOS_ID] = torch.where(nothing, end, scores[:, EOS_ID])
         return scores
+
+
+def _forced(plain: Tensor, forced: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows that have one token to say, and their scores: its own, and none for the others."""
+    rows = torch.nonzero(forced != FREE).squeeze(1)
+    token = forced[rows, None]
+    only = torch.full_like(plain[rows], -torch.inf)
+    return rows, only.scatter_(1, token, plain[rows].gather(1, token))
 
 
 def _penalise(logits: Tensor, said: Tensor, penalty: float) -> None:

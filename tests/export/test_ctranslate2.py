@@ -44,6 +44,40 @@ def test_greedy_search_gives_the_same_ids_and_probabilities(
         assert sum(other.token_log_probabilities) == pytest.approx(other.log_probability)
 
 
+@pytest.mark.parametrize(
+    "search",
+    [
+        Search(beam_size=5, length_normalization="none"),
+        Search(beam_size=5, n_best=3, length_normalization="length", length_penalty=1.0),
+        Search(beam_size=5, length_penalty=0.6),
+        Search(beam_size=4, no_repeat_ngram=2, min_length=4, banned=(5, 9)),
+        Search(beam_size=4, repetition_penalty=1.5),
+    ],
+    ids=["none", "length", "gnmt", "forbidden", "penalised"],
+)
+def test_beams_find_the_same_hypotheses_and_scores(tmp_path: Path, search: Search) -> None:
+    folder = random_model(tmp_path / "model", "phrasebook")
+    config = folder.read_config()
+    src, tgt = folder.tokenizers(config)
+    ours = TorchEngine.load(folder, config, src, tgt, CPU)
+    theirs = CTranslate2Engine(export(folder, "ctranslate2"), src, tgt, "cpu")
+    framed = sources(src)
+    room, prefixes = [20] * len(framed), [()] * len(framed)
+    ended = 0
+    for mine, others in zip(
+        ours.search(framed, room, prefixes, search),
+        theirs.search(framed, room, prefixes, search),
+        strict=True,
+    ):
+        whole = [h for h in mine if not h.cut]  # what has no room is chosen otherwise
+        for a, b in zip(whole, others, strict=False):
+            assert b.ids == a.ids
+            assert b.log_probability == pytest.approx(a.log_probability, abs=1e-3)
+            assert b.score == pytest.approx(a.score, abs=1e-3)
+        ended += len(whole)
+    assert ended >= len(framed)
+
+
 @pytest.mark.parametrize("quantization", ["int8", "float16", "int16"])
 def test_coarser_numbers_take_less_room(tmp_path: Path, quantization: str) -> None:
     folder = random_model(tmp_path / "model", "phrasebook")
