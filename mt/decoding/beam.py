@@ -99,6 +99,7 @@ class Beams:
         exact = torch.float32 if device.type == "mps" else torch.float64  # mps has no other
         self.scores = torch.full((count, self.width), -torch.inf, dtype=exact, device=device)
         self.scores[:, 0] = 0.0  # all begin alike: one is enough
+        self.to_beat = torch.full((count,), -torch.inf, dtype=exact, device=device)  # (N,)
 
     def forced(self) -> Tensor | None:
         """(R,) the token that the prefix of each row forces it to say next, or FREE."""
@@ -158,6 +159,7 @@ class Beams:
             self.src, self.sentences = self.src[going], self.sentences[going]
             self.max_lengths, self.penalties = self.max_lengths[going], self.penalties[going]
             self.prefixes, self.ended = self.prefixes[going], self.ended[going]
+            self.to_beat = self.to_beat[going]
         return (going[:, None] * self.width + parent).flatten()
 
     def _may_win(self, scores: Tensor) -> Tensor:
@@ -165,10 +167,8 @@ class Beams:
 
         Its log-probability only falls, and is divided by the penalty of the longest at most.
         """
-        to_beat = [self.finished[i].to_beat for i in self.sentences.tolist()]
         most = scores.amax(dim=1) / self.penalties
-        length = self.said.size(2)
-        return ~(most <= torch.tensor(to_beat).to(most) - tolerance(length))
+        return ~(most <= self.to_beat - tolerance(self.said.size(2)))
 
     def _note_close(
         self, top: Tensor, ends: Tensor, going_on: Tensor, full: Tensor, options: Options
@@ -215,7 +215,9 @@ class Beams:
             token_log_probabilities=gains,
             alignment=self.places[sentence, row].tolist() if self.search.align else [],
         )
-        self.finished[int(self.sentences[sentence])].hypotheses.append(hypothesis)
+        finished = self.finished[int(self.sentences[sentence])]
+        finished.hypotheses.append(hypothesis)
+        self.to_beat[sentence] = finished.to_beat
 
 
 def _padded(prefixes: Sequence[Sequence[int]]) -> Tensor:

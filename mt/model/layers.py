@@ -55,7 +55,7 @@ class FeedForward(nn.Sequential):
     def __init__(self, d_model: int, d_ff: int, dropout: float, activation: Activation) -> None:
         super().__init__(
             nn.Linear(d_model, d_ff),
-            nn.ReLU() if activation == "relu" else nn.GELU(),
+            nn.ReLU(inplace=True) if activation == "relu" else nn.GELU(),
             Dropout(dropout),
             nn.Linear(d_ff, d_model),
         )
