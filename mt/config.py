@@ -541,6 +541,12 @@ class DecodingConfig(Section):
         description="log-probabilities are divided by ((5 + length) / 6) ^ length_penalty (Wu et "
         "al. 2016), by length ^ length_penalty, or by nothing",
     )
+    patience: float = Field(
+        default=2.0,
+        ge=1,
+        description="a beam is done with a sentence when so many times `beam_size` hypotheses of "
+        "it have ended (Kasai et al. 2022)",
+    )
     max_length_ratio: float = Field(
         default=2.0,
         gt=0,

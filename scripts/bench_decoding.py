@@ -245,8 +245,8 @@ def direct(job: Job, arguments: argparse.Namespace) -> Any:
             longest = max(search.max_length(len(framed[i]) - FRAME, limit) for i in chosen)
             results = library.translate_batch(
                 [[tokens[k] for k in framed[i]] for i in chosen], beam_size=job.beam,
+                patience=search.patience if job.beam > 1 else 1, max_input_length=0,
                 max_decoding_length=longest, length_penalty=search.length_penalty,
-                max_input_length=0,
             )  # fmt: skip
             for result in results:
                 found = [ids[token] for token in result.hypotheses[0]]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # What of `add_model_options` says how to translate.
 OF_DECODING = (
     "engine", "device", "unknown", "batch_size", "paragraphs", "beam_size", "length_penalty",
-    "sample", "temperature", "top_k", "top_p", "seed", "min_length", "max_length_ratio",
+    "patience", "sample", "temperature", "top_k", "top_p", "seed", "min_length", "max_length_ratio",
     "no_repeat_ngram", "repetition_penalty", "prefix", "checkpoint",
 )  # fmt: skip
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 OF_SAMPLING = ("temperature", "top_k", "top_p", "seed")
 # Options that take the place of settings, or stand beside them, under one name.
 SETTINGS = (
-    "beam_size", "length_penalty", "n_best", *OF_SAMPLING, "min_length", "max_length_ratio",
-    "no_repeat_ngram", "repetition_penalty",
+    "beam_size", "length_penalty", "patience", "n_best", *OF_SAMPLING, "min_length",
+    "max_length_ratio", "no_repeat_ngram", "repetition_penalty",
 )  # fmt: skip
 
 
@@ -29,6 +29,7 @@ def add_search_options(parser: argparse.ArgumentParser, prefix: bool = True) -> 
     whole = at_least(int, 1)
     add("--beam-size", whole, "K", "hypotheses of a sentence to follow; 1 is greedy search")
     add("--length-penalty", at_least(float, 0), "A", "how much a beam favours long translations")
+    add("--patience", at_least(float, 1), "X", "a sentence is done when X * K have ended")
     group.add_argument("--sample", action="store_true", help="draw tokens instead of searching")
     add("--temperature", more_than_0, "X", "under 1 draws likelier tokens (default: 1)")
     add("--top-k", at_least(int, 0), "N", "draw among the N likeliest tokens (default: all)")

@@ -1,8 +1,8 @@
 """The search: K hypotheses of each sentence grow token by token; with K = 1 it is greedy.
 
 Of the K likeliest continuations those that end are taken in, and the likeliest others go on: the
-beam stays K wide. A sentence leaves the batch when K hypotheses of it have ended, or when nothing
-in its beam can win.
+beam stays K wide. A sentence leaves the batch when `Search.enough` hypotheses of it have ended, or
+when nothing in its beam can win.
 Letters: N open sentences, K beams, R = N K rows, C options of each row, M candidates of a sentence,
 S source length, T tokens.
 """
@@ -126,7 +126,7 @@ class Beams:
         self._finish_full(full, options)
         self.ended = self.ended + ended.sum(dim=1)
         place = place[:, :-1]
-        over = full | (self.ended >= self.width)
+        over = full | (self.ended >= self.search.enough)
         scores = going_on[:, :-1].masked_fill(over[:, None], -torch.inf)
         parent = (index // count).gather(1, place)
         going = torch.nonzero(self._may_win(scores)).squeeze(1)

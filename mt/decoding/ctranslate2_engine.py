@@ -108,11 +108,12 @@ class CTranslate2Engine:
 
     def _options(self, search: Search) -> dict[str, Any]:
         never = (PAD_ID, SOS_ID, *search.banned)
-        most = max(search.n_best, search.beam_size)
+        # All of them: which are the best is for our own ranking to say.
+        finished = max(search.n_best, search.enough)
         options: dict[str, Any] = {
             "beam_size": search.beam_size,
-            # All that were finished: which of them are the best is for our own ranking to say.
-            "num_hypotheses": search.n_best if search.distinct_first else most,
+            "patience": 1.0 if search.beam_size == 1 else search.patience,
+            "num_hypotheses": search.n_best if search.distinct_first else finished,
             "length_penalty": _alpha(search),
             "return_alternatives": search.distinct_first,
             "min_decoding_length": max(1, search.min_length),
@@ -166,8 +167,8 @@ class CTranslate2Engine:
 def _alpha(search: Search) -> float:
     """The exponent of the length that CTranslate2 divides by; with 0 it would stop otherwise.
 
-    Its order decides which of more than K finished hypotheses it gives. Wu et al.'s penalty grows
-    as (|Y| + 5)^alpha: at 15 tokens as fast as |Y|^(0.75 alpha).
+    Its order decides which of more than enough finished hypotheses it gives. Wu et al.'s penalty
+    grows as (|Y| + 5)^alpha: at 15 tokens as fast as |Y|^(0.75 alpha).
     """
     factor = {"none": 0.0, "length": 1.0, "gnmt": 0.75}[search.length_normalization]
     return max(search.length_penalty * factor, 1e-6)

@@ -5,6 +5,7 @@ Letters: N sentences, K beams.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -36,6 +37,7 @@ class Search:
     # equation 14), over |Y|^alpha ("length"), or by itself; EOS is counted in |Y|.
     length_penalty: float = 0.6  # alpha
     length_normalization: Normalization = "gnmt"
+    patience: float = 2.0  # a beam ends with this times K finished (Kasai et al. 2022)
     # The best hypothesis for each of the `n_best` likeliest first tokens, instead of the best ones
     # of all, which often differ in a comma.
     distinct_first: bool = False
@@ -71,6 +73,11 @@ class Search:
             or self.repetition_penalty != 1.0
         )
 
+    @property
+    def enough(self) -> int:
+        """Hypotheses of a sentence that must have ended for its search to be over."""
+        return 1 if self.beam_size == 1 else math.floor(self.beam_size * self.patience + 0.5)
+
     def check(self, vocabulary: int) -> None:
         """Raises UserError unless the settings fit each other and so many target tokens."""
         if self.sample and self.beam_size > 1:
@@ -93,6 +100,8 @@ class Search:
                 f"--n-best {self.n_best} is more than there are hypotheses ({self.beam_size}); "
                 f"add --beam-size {self.n_best}"
             )
+        if self.patience < 1:
+            raise UserError(f"patience {self.patience:g} is too little; expected 1 or more, as 2")
         if self.length_penalty < 0:
             raise UserError(
                 f"length_penalty {self.length_penalty:g} is negative; expected 0 or more, as 0.6"

@@ -128,6 +128,7 @@ def _check(search: Search, prefixes: Sequence[Sequence[int]]) -> None:
     free = {
         "length_penalty",
         "length_normalization",
+        "patience",
         "max_length_ratio",
         "banned",
         "align",

@@ -183,7 +183,7 @@ def by_definition(
     beam: list[tuple[float, list[int]]] = [(0.0, [])]
     found: list[Hypothesis] = []
     ended = 0
-    while ended < width:
+    while ended < search.patience * width:
         scores = [next_scores(model, src, ids) for _, ids in beam]
         rows = [row.tolist() for row in scores]
         if search.ruled:
@@ -214,9 +214,9 @@ def by_definition(
 @pytest.mark.parametrize(
     "settings",
     [
-        {"length_normalization": "none"},
+        {"length_normalization": "none", "patience": 1.0},
         {"length_normalization": "length", "length_penalty": 1.0},
-        {"length_normalization": "gnmt", "length_penalty": 1.5},
+        {"length_normalization": "gnmt", "length_penalty": 1.5, "patience": 3.0},
         {"no_repeat_ngram": 2, "banned": (6,), "min_length": 4},
     ],
     ids=["none", "length", "gnmt", "ruled"],

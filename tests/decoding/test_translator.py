@@ -338,6 +338,7 @@ def test_a_translator_needs_no_torch() -> None:
     [
         (Search(beam_size=2, n_best=3), "--n-best 3 is more than there are hypotheses"),
         (Search(beam_size=2, length_penalty=-0.5), "length_penalty -0.5 is negative"),
+        (Search(beam_size=2, patience=0.5), "patience 0.5 is too little"),
         (Search(beam_size=9999), "a beam of 9999 .* is wider than the target vocabulary"),
         (Search(beam_size=2, sample=True), "a draw has no beam"),
     ],
