@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mt.cli.output_path import output_path
+
 if TYPE_CHECKING:
     from mt.decoding.translator import Translation, Translator
 
@@ -45,10 +47,7 @@ def check_attention_options(arguments: argparse.Namespace) -> None:
         count = len(arguments.sentences)
         given = f"one sentence, and {count} are given" if count > 1 else "one sentence"
         raise UserError(f"--attention draws {given}: give one on the command line")
-    if file.is_dir():
-        raise UserError(f"--attention {file.absolute()} is a folder, not a file")
-    if not file.absolute().parent.is_dir():
-        raise UserError(f"--attention {file.absolute()}: there is no such folder")
+    output_path("--attention", arguments.attention)
 
 
 def draw_attention(

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mt.cli.output_path import output_path
 from mt.errors import UserError
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ EVALUATE = "`mt evaluate`"
 
 def _one(run: RunFacts, shown: Sequence[Column], arguments: argparse.Namespace) -> int:
     from mt.runs.curves import CURVES, read_curves
+    from mt.runs.summary import summary
+    from mt.runs.table import spell_when
 
     curves = read_curves(run.record)
     if arguments.json:
@@ -142,10 +145,10 @@ def _one(run: RunFacts, shown: Sequence[Column], arguments: argparse.Namespace) 
         print(_csv(["step", *curves], rows), end="")
         return 0
     if arguments.html is not None:
-        _write_page(run, curves, Path(arguments.html))
+        _write_page(run, curves, output_path("--html", arguments.html))
         return 0
-    for line in _facts(run):
-        print(line)
+    for name, text in summary(run, spell_when):
+        print(f"{name:<12} {text}")
     width = min(_width(), MOST_CURVE)
     for group in CURVES:
         print()
@@ -161,63 +164,10 @@ def _write_page(run: RunFacts, curves: dict[str, list[tuple[float, float]]], pat
     from mt.runs.page import run_page
     from mt.storage.atomic import output_file
 
-    if path.is_dir():
-        raise UserError(f"--html {path.absolute()} is a folder, not a file")
-    if not path.absolute().parent.is_dir():
-        raise UserError(f"--html {path.absolute()}: there is no such folder")
-    page = run_page(run, list(_facts(run)), curves)
+    page = run_page(run, curves)
     with output_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
     print(f"the page is in {path.absolute()}", file=sys.stderr)
-
-
-def _facts(run: RunFacts) -> Iterator[str]:
-    """The facts, a line each, under the names that `mt train` gives them."""
-    from mt.progress import spell_seconds
-    from mt.runs.table import spell_count, spell_when
-
-    def line(title: str, text: str) -> str:
-        return f"{title:<12} {text}"
-
-    why = f": {run.why}" if run.why else ""
-    yield line("run", run.name)
-    yield line("state", f"{run.state}{why}")
-    for damage in run.damage[1:] if run.state == "damaged" else run.damage:
-        yield line("damaged", damage)
-    if run.state == "stopped" and run.model and run.step:
-        yield line("", "the command that began it goes on with it")
-    if run.source:
-        pairs = f", {run.pairs:,} pairs to train on" if run.pairs is not None else ""
-        yield line("data", f"{', '.join(run.source)}, {run.languages}{pairs}")
-    if run.parameters:
-        yield line("model", f"{spell_count(run.parameters)} parameters, in {run.model}")
-    if run.step is not None:
-        of = f" of {run.total:,}" if run.total else ""
-        yield line("steps", f"{run.step:,}{of}")
-    if run.valid:
-        step = f", step {run.valid_step:,}" if run.valid_step else ""
-        yield line("best valid", f"{_scores(run.valid)}{step}")
-    for test_set, found in run.tests.items():
-        stale = "   (of an earlier checkpoint than translates now)" if found.stale else ""
-        yield line(test_set, f"{_scores(found.scores)}, {found.sentences:,} sentences{stale}")
-        for name, signature in found.signatures.items():
-            yield line("", f"{name}: {signature}")
-    if run.seconds is not None:
-        starts = f" in {run.starts} starts" if run.starts > 1 else ""
-        yield line("time", f"{spell_seconds(run.seconds)}{starts}")
-    if run.began is not None:
-        yield line("began", spell_when(run.began))
-    if run.active is not None:
-        yield line("last written", spell_when(run.active))
-
-
-def _scores(scores: dict[str, float]) -> str:
-    names = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER", "chrf++": "chrF++"}
-    return "   ".join(
-        f"{names.get(name, name)} {value:.3f}" if name == "loss" else
-        f"{names.get(name, name)} {value:.2f}"
-        for name, value in scores.items()
-    )  # fmt: skip
 
 
 def _as_dict(run: RunFacts) -> dict[str, Any]:

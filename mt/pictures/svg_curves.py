@@ -21,7 +21,7 @@ def svg_curves(title: str, curves: Sequence[Curve]) -> str:
     if not points:
         raise ValueError("no point to draw")
     xs, ys = zip(*points, strict=True)
-    x_axis, y_axis = _axis(min(xs), max(xs)), _axis(min(ys), max(ys))
+    x_axis, y_axis = _axis(min(xs), max(xs), least=1.0), _axis(min(ys), max(ys))
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (x - x_axis[0]) / (x_axis[-1] - x_axis[0])
@@ -46,11 +46,14 @@ def svg_curves(title: str, curves: Sequence[Curve]) -> str:
     return "\n".join([*parts, "</svg>"])
 
 
-def _axis(low: float, high: float) -> list[float]:
-    """Round numbers from at most `low` to at least `high`, about `TICKS` of them."""
+def _axis(low: float, high: float, least: float = 0.0) -> list[float]:
+    """Round numbers from at most `low` to at least `high`, about `TICKS` of them.
+
+    They are `least` apart or more.
+    """
     if low == high:
         low, high = low - (abs(low) * 0.1 or 1.0), high + (abs(high) * 0.1 or 1.0)
-    rough = (high - low) / TICKS
+    rough = max((high - low) / TICKS, least)
     power = 10.0 ** int(f"{rough:e}".split("e")[1])
     each = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough)
     first = low // each

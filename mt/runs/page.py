@@ -13,8 +13,11 @@ from mt.pictures.curves import Points
 from mt.pictures.svg_curves import svg_curves
 from mt.runs.curves import CURVES, Together
 from mt.runs.facts import RunFacts
+from mt.runs.summary import METRICS, summary
+from mt.runs.table import spell_moment
 from mt.storage.model_folder import ModelFolder
 from mt.storage.record import read_metrics
+from mt.text.report import report_from_dict
 
 SAMPLES = "valid/samples"
 STYLE = """
@@ -44,15 +47,15 @@ circle.curve-0 { fill: var(--one) } circle.curve-1 { fill: var(--two) }
 """
 
 
-def run_page(run: RunFacts, facts: Sequence[str], curves: Mapping[str, Points]) -> str:
-    """The page; `facts` are lines of a name and a text, two blanks or more between them.
+def run_page(run: RunFacts, curves: Mapping[str, Points]) -> str:
+    """The page, which tells times with their zone: it may be read elsewhere, and long after.
 
     Raises UserError if the record is damaged.
     """
     title = escape(f"{run.name}, a run of mt")
     parts = [
         f"<h1>{escape(run.name)}</h1>",
-        _table((), [(name, text.strip()) for name, text in (_split(line) for line in facts)]),
+        _table((), list(summary(run, spell_moment))),
     ]
     for group in CURVES:
         parts += _picture(group, curves)
@@ -63,10 +66,6 @@ def run_page(run: RunFacts, facts: Sequence[str], curves: Mapping[str, Points]) 
         f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
         f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
-
-
-def _split(line: str) -> tuple[str, str]:
-    return line[:12].strip(), line[12:]
 
 
 def _picture(group: Together, curves: Mapping[str, Points]) -> Iterator[str]:
@@ -83,8 +82,8 @@ def _picture(group: Together, curves: Mapping[str, Points]) -> Iterator[str]:
 def _scores(run: RunFacts) -> Iterator[str]:
     yield "<h2>scores</h2>"
     rows = [
-        (found.test_set + ("*" if found.stale else ""), f"{found.sentences:,}", metric,
-         f"{value:.2f}", found.signatures.get(metric, ""))
+        (found.test_set + ("*" if found.stale else ""), f"{found.sentences:,}",
+         METRICS.get(metric, metric), f"{value:.2f}", found.signatures.get(metric, ""))
         for found in run.tests.values()
         for metric, value in found.scores.items()
     ]  # fmt: skip
@@ -116,10 +115,7 @@ def _data(model: Path | None) -> Iterator[str]:
     file = ModelFolder(model).data_file if model else None
     try:
         report: Any = json.loads(file.read_text(encoding="utf-8")) if file else None
-        splits, dropped = report["splits"], report["dropped"]
-        rows = [("rows read", f"{report['read']:,}"), ("pairs kept", f"{report['kept']:,}")]
-        rows += [(f"left out: {rule}", f"{found['count']:,}") for rule, found in dropped.items()]
-        rows += [(f"{name}, pairs", f"{split['pairs']:,}") for name, split in splits.items()]
+        rows = list(report_from_dict(report).rows())
     except (OSError, ValueError, TypeError, KeyError):
         yield '<p class="soft">no report</p>'
         return

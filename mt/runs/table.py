@@ -173,6 +173,11 @@ def _cut_why(text: str) -> str:
     return shorten(text.splitlines()[0], MOST_WHY)
 
 
+def spell_moment(seconds: float) -> str:
+    """2026-12-01 14:05 +0100: local time, and its distance from UTC."""
+    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M %z}"
+
+
 def spell_when(seconds: float) -> str:
     """14:05 today; with the day before today; local time."""
     then = datetime.fromtimestamp(seconds)

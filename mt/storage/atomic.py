@@ -45,6 +45,10 @@ def output_file(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.replace(path)
         sync_folder(path.parent)
+    except OSError as error:
+        if str(error.filename) == str(temporary):  # a name that nobody gave
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

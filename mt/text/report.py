@@ -72,22 +72,27 @@ class DataReport:
 
     def lines(self) -> Iterator[str]:
         """The report as a person reads it, a line at a time, without examples."""
-        yield f"data         {counted(self.kept, 'pair')} of {counted(self.read, 'row')} read"
+        for name, text in self.rows():
+            yield f"{name:<12} {text}"
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """What each line is about, and what it says."""
+        yield "data", f"{counted(self.kept, 'pair')} of {counted(self.read, 'row')} read"
         if self.bad.count:
-            yield f"bad          {counted(self.bad.count, 'row')}, left out: {_bad(self.bad)}"
+            yield "bad", f"{counted(self.bad.count, 'row')}, left out: {_bad(self.bad)}"
         for reason, tally in self.dropped.items():
-            yield f"dropped      {counted(tally.count, 'row')}, {reason}: {_first(tally)}"
+            yield "dropped", f"{counted(tally.count, 'row')}, {reason}: {_first(tally)}"
         for what, tally in self.mended.items():
-            yield f"mended       {counted(tally.count, 'row')}, {what}: {_first(tally)}"
+            yield "mended", f"{counted(tally.count, 'row')}, {what}: {_first(tally)}"
         sizes = [f"{split.pairs:,} {name}" for name, split in self.splits.items()]
-        yield f"split        {', '.join(sizes)} pairs"
+        yield "split", f"{', '.join(sizes)} pairs"
         for where, kinds in self.leaks.items():
             for kind, tally in kinds.items():
                 if tally.count:
                     have = "has" if tally.count == 1 else "have"
-                    yield f"overlap      {where}: {counted(tally.count, 'pair')} {have} the {kind}"
+                    yield "overlap", f"{where}: {counted(tally.count, 'pair')} {have} the {kind}"
         for notice in self.notices:
-            yield f"notice       {notice}"
+            yield "notice", notice
 
 
 def report_from_dict(data: dict[str, Any]) -> DataReport:

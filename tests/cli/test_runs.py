@@ -348,14 +348,15 @@ def test_the_page_of_a_run_has_all_of_it_and_fetches_nothing(
         assert len(recorded["curves"][tag]) in page.polylines
     cells = page.texts["td"]
     for metric, value in recorded["tests"]["test"]["scores"].items():
-        at = cells.index(metric)
+        at = cells.index({"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}[metric])
         assert cells[at + 1 : at + 3] == [
             f"{value:.2f}", recorded["tests"]["test"]["signatures"][metric]
         ]  # fmt: skip
     samples = [line for line in read_metrics(Path("runs/toy")) if "valid/samples" in line]
     for row in samples[-1]["valid/samples"]:
         assert set(row.values()) <= set(cells)
-    assert "66" in cells  # training pairs
+    assert any(cell.startswith("66 train, ") for cell in cells)
+    assert any(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d{4}", cell) for cell in cells)
 
 
 def test_the_page_of_a_run_of_which_little_is_left(copied: Path, mt: Mt) -> None:
@@ -371,10 +372,14 @@ def test_a_page_is_of_one_run_and_goes_where_it_can(copied: Path, mt: Mt) -> Non
     result = mt("runs", "--html", "toy.html")
     assert (result.status, result.out) == (2, "")
     assert "--html is the page of one run: `mt runs NAME --html FILE`" in result.err
-    for place in ("weights", "nowhere/toy.html"):
+    for place, complaint in (
+        ("weights", "weights is a folder, not a file"),
+        ("nowhere/toy.html", "nowhere/toy.html: there is no such folder"),
+        ("", "--html is empty: give the name of a file"),
+    ):
         result = mt("runs", "toy", "--html", place)
         assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
-        assert place in result.err
+        assert complaint in result.err
 
 
 def test_axes_are_round_and_hold_all_points() -> None:
@@ -384,5 +389,6 @@ def test_axes_are_round_and_hold_all_points() -> None:
         assert 2 <= len(ticks) <= 8
         steps = {round((b - a) / (ticks[-1] - ticks[0]), 9) for a, b in pairwise(ticks)}
         assert len(steps) == 1
+    assert _axis(1, 2, least=1) == [1, 2]  # steps have no halves
     with pytest.raises(ValueError, match="no point to draw"):
         svg_curves("loss", [Curve("train", [(1, math.inf)])])

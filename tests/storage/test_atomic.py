@@ -85,6 +85,13 @@ def test_an_output_file_leaves_nothing_after_an_error(
     assert [p.name for p in tmp_path.iterdir()] == (["out.txt"] if old else [])
 
 
+def test_an_error_names_the_output_file_and_not_the_temporary_one(tmp_path: Path) -> None:
+    file = tmp_path / "out.txt"
+    with pytest.raises(FileNotFoundError) as raised, atomic.output_file(file):
+        pass  # nothing was written
+    assert str(raised.value.filename) == str(file)
+
+
 def test_two_writers_of_one_output_do_not_share_a_temporary_file(tmp_path: Path) -> None:
     program = (
         "import pathlib, sys\n"
