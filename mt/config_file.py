@@ -56,7 +56,7 @@ def config_from_dict(
 
 def dump_config(config: Config) -> str:
     """The resolved config as YAML that `load_config` reads back to an equal one."""
-    return yaml.safe_dump(config.model_dump(), sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(_plain(config.model_dump()), sort_keys=False, allow_unicode=True)
 
 
 def dump_settings(config: Config) -> str:

@@ -40,6 +40,10 @@ class Parser(argparse.ArgumentParser):
         return ""
 
     def _option_hint(self, given: str) -> str:
+        first = given.split()[0]
+        before = sys.argv[: sys.argv.index(first)] if first in sys.argv else []
+        if before[-2:-1] == ["--set"]:
+            return f"; a setting is one word, with =: --set {before[-1]}={first}"
         near = difflib.get_close_matches(given.split()[0].split("=")[0], self._options(), n=1)
         if near:
             return f"; did you mean {near[0]}?"

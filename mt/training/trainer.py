@@ -359,6 +359,8 @@ class Trainer:
         rehearse, hold = bool(self._outlook.rehearse), bool(self._outlook.hold)
         if step == 1 or step % self.settings.log_every == 0 or last:
             self._log_point(result)
+        if rehearse and not last and self.world.is_first:
+            log.info("step %s: validating and saving, to know how long the end takes", f"{step:,}")
         best = False
         due = last or rehearse or (not hold and self._due(self.settings.validate_every))
         if self.valid_data is not None and due:
