@@ -278,7 +278,10 @@ class TokenizerConfig(Section):
         if self.kind != "bpe" and self.bpe_dropout:
             yield ("bpe_dropout", "kind"), f"needs tokenizer.kind: bpe (it is {self.kind})"
         if self.kind == "word" and self.shared:
-            yield ("shared", "kind"), "needs tokenizer.kind: bpe or unigram (it is word), or leave it false"
+            yield (
+                ("shared", "kind"),
+                "needs tokenizer.kind: bpe or unigram (it is word), or be false",
+            )
         if self.kind != "word" and self.vocab_size < 300:
             yield (
                 ("vocab_size", "kind"),

@@ -22,6 +22,7 @@ class Parser(argparse.ArgumentParser):
         settings.setdefault("allow_abbrev", False)
         settings.setdefault("formatter_class", _Formatter)
         super().__init__(**settings)  # type: ignore[arg-type]
+        self._given: list[str] = []  # what it was given to parse
 
     def error(self, message: str) -> NoReturn:
         print(f"{self.prog}: {message}{self._hint(message)}", file=sys.stderr)
@@ -33,7 +34,7 @@ class Parser(argparse.ArgumentParser):
             near = difflib.get_close_matches(word, self._commands(), n=1)
             return f"; did you mean {near[0]}?" if near else ""
         if "are required" in message:
-            strange = [a for a in sys.argv[2:] if a.startswith("--") and a not in self._options()]
+            strange = [a for a in self._given if a.startswith("--") and a not in self._options()]
             return self._option_hint(" ".join(strange)) if strange else ""
         if "unrecognized arguments: " in message:
             return self._option_hint(message.partition("unrecognized arguments: ")[2])
@@ -41,10 +42,13 @@ class Parser(argparse.ArgumentParser):
 
     def _option_hint(self, given: str) -> str:
         first = given.split()[0]
-        before = sys.argv[: sys.argv.index(first)] if first in sys.argv else []
+        before = self._given[: self._given.index(first)] if first in self._given else []
         if before[-2:-1] == ["--set"]:
             return f"; a setting is one word, with =: --set {before[-1]}={first}"
-        near = difflib.get_close_matches(given.split()[0].split("=")[0], self._options(), n=1)
+        option = first.split("=")[0]
+        if option == "--config" and "--model" in self._options():
+            return "; a model has its config in its folder: --model NAME or --model FOLDER"
+        near = difflib.get_close_matches(option, self._options(), n=1)
         if near:
             return f"; did you mean {near[0]}?"
         if self.prog.endswith("translate"):
@@ -62,6 +66,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         """Unknown options are errors of the command they were given to, so that it can help."""
+        self._given = list(sys.argv[1:] if args is None else args)
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")

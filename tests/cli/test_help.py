@@ -112,8 +112,10 @@ def test_a_config_with_a_mistake_is_refused_before_torch_is_imported(here: Path)
         (["train"], "mt train: the following arguments are required: --config"),
         (["train", "--config"], "mt train: argument --config: expected one argument"),
         (["train", "--config", "x.yaml", "--restrat"], "did you mean --restart?"),
-        (["train", "--config", "x", "--set", "a.b", "1"], "a setting is one word, with =: --set a.b=1"),
+        (["train", "--config", "x", "--set", "a.b", "1"], "one word, with =: --set a.b=1"),
         (["translate", "--modle", "x"], "did you mean --model?"),
+        (["translate", "--config", "x"], "a model has its config in its folder: --model NAME"),
+        (["translate", "--beam", "5", "x"], "did you mean --beam-size?"),
         (["translate", "--batchsize=3"], "did you mean --batch-size?"),
         (["translate", "--in", "x"], "unrecognized arguments"),  # no abbreviations
         (["evaluate", "--split", "train"], "invalid choice: 'train'"),
