@@ -280,7 +280,7 @@ class TokenizerConfig(Section):
         if self.kind == "word" and self.shared:
             yield (
                 ("shared", "kind"),
-                "needs tokenizer.kind: bpe or unigram (it is word), or be false",
+                "needs tokenizer.kind bpe or unigram (it is word), or be false",
             )
         if self.kind != "word" and self.vocab_size < 300:
             yield (

@@ -233,7 +233,7 @@ def test_all_mistakes_at_once_in_the_order_of_their_lines(tmp_path: Path) -> Non
         "  line 10: model.norm (no): expected pre or post",
         "  line 11: model.d_model (30) must be divisible by model.num_heads (8); nearest: 24 or 32",
         "  line 12: seed (x): expected a whole number",
-        "  line 13: tokenizer.shared needs tokenizer.kind: bpe or unigram (it is word), or be false",
+        "  line 13: tokenizer.shared needs tokenizer.kind bpe or unigram (it is word), or be false",
     ]
 
 
