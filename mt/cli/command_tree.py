@@ -81,7 +81,7 @@ def _command(name: str, parser: argparse.ArgumentParser, summary: str) -> Comman
     return Command(
         name,
         summary,
-        parser.description or "",
+        (parser.description or "").replace("%%", "%"),
         tuple(_argument(action, groups[id(action)]) for action in actions),
         tuple(
             (tuple(_argument(a, "").name for a in group._group_actions), group.required)

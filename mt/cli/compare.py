@@ -46,7 +46,12 @@ def add_parser(commands: Any) -> None:
     group = parser.add_argument_group("test set (default: the test split of the models)")
     group.add_argument("--split", choices=("test", "valid"), help="which held-out pairs")
     group.add_argument("--src", metavar="FILE", help="sources, with --ref")
-    group.add_argument("--ref", metavar="FILE", help="references; alone if there is no model")
+    group.add_argument(
+        "--ref",
+        metavar="FILE",
+        action="append",
+        help="references, alone if there is no model; again for more references of each",
+    )
     add_common_options(parser, "bleu chrf", "sentences in each direction that differ most")
     add_translating_options(parser)
     parser.set_defaults(run=run)
@@ -169,13 +174,14 @@ def _test_set(
     from mt.evaluation.evaluate import TestSet, held_out
 
     if arguments.ref:
-        references = read_lines(Path(arguments.ref))
+        files = {path: read_lines(Path(path)) for path in arguments.ref}
         sources = read_lines(Path(arguments.src)) if arguments.src else []
-        files = {arguments.ref: references, **({arguments.src: sources} if arguments.src else {})}
-        test_set = TestSet(Path(arguments.src or arguments.ref).stem, sources, references)
-        _check_counts(files, given)
-        check_references(arguments.ref, references)
-        return test_set, None
+        _check_counts({**files, **({arguments.src: sources} if arguments.src else {})}, given)
+        for path, references in files.items():
+            check_references(path, references)
+        first, *others = files.values()
+        name = Path(arguments.src or arguments.ref[0]).stem
+        return TestSet(name, sources, first, others), None
     models = [one for one in given if one.folder and one.config]
     sets = []
     for one in models:

@@ -121,7 +121,7 @@ def compare(
     same texts give the same numbers, to the last digit, whatever SACREBLEU_SEED is.
     Raises `UserError` when counts differ or there is nothing to score.
     """
-    references = [test_set.references]
+    references = test_set.streams
     scorers = [
         {name: Scorer(name, s.hypotheses, references, languages[1]) for name in metrics}
         for s in systems
@@ -131,7 +131,7 @@ def compare(
         for own, s in zip(scorers, systems, strict=True)
     ]
     tests = [
-        _Tests(systems[first:], test_set.references, languages[1], metrics)
+        _Tests(systems[first:], references, languages[1], metrics)
         for first in range(len(systems) - 1)
     ]
     return Comparison(
@@ -155,7 +155,7 @@ class _Tests:
     def __init__(
         self,
         systems: Sequence[System],
-        references: Sequence[str],
+        references: Sequence[Sequence[str]],
         language: str,
         metrics: Sequence[str],
     ) -> None:
@@ -167,9 +167,11 @@ class _Tests:
         self.results: dict[str, dict[str, list[Result]]] = {name: {} for name in metrics}
         for kind, samples in SAMPLES.items():
             # sacrebleu writes how it was tested into the metric's signature: a new one for each.
-            fresh = {m: Scorer(m, named[0][1], [references], language).metric for m in metrics}
+            fresh = {m: Scorer(m, named[0][1], references, language).metric for m in metrics}
             with _seeded():
-                signatures, results = PairedTest(named, fresh, [list(references)], kind, samples)()
+                signatures, results = PairedTest(
+                    named, fresh, [list(stream) for stream in references], kind, samples
+                )()
             for metric, title in zip(metrics, signatures, strict=True):
                 self.signatures[metric][kind] = str(signatures[title])
                 self.results[metric][kind] = list(results[title])  # type: ignore[arg-type]

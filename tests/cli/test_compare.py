@@ -100,6 +100,7 @@ def test_files_alone_and_text_of_ones_own(trained: Path, mt: Mt) -> None:
     assert "by length of the reference" in result.out
     assert "source  " not in result.out
     assert "    source     " in mt("compare", a, b, "--src", src, "--ref", ref).out
+    assert "nrefs:2" in mt("compare", a, b, "--ref", ref, "--ref", b).out
     result = mt("compare", a, "toy", "--src", src, "--ref", ref)
     assert result.out.splitlines()[2].endswith("translated now")
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from mt.evaluation import comparison
@@ -78,6 +79,19 @@ def test_the_sacrebleu_command_gives_the_same_figures(
     assert re.findall(r"\d+\.\d+", table) == expected
     for metric in ("bleu", "chrf"):
         assert found.signatures[metric][kind] in ended.stdout
+
+
+def test_of_several_references_each_counts() -> None:
+    several = TestSet("toy", TEST.sources, TEST.references, others=[BAD])
+    found = compare([System("bad", BAD), System("other", OTHER)], several, ("en", "it"))
+    for name, metric in (("bleu", BLEU(trg_lang="it")), ("chrf", CHRF())):
+        for score, lines in zip(found.scores[name], (BAD, OTHER), strict=True):
+            references = [list(TEST.references), BAD]
+            assert score.value == metric.corpus_score(lines, references).score
+            assert "nrefs:2" in score.signature
+    assert found.scores["chrf"][0].value == pytest.approx(100)
+    assert {d.verdict for d in found.differences} == {"worse"}
+    assert all("nrefs:2" in text for text in found.signatures["bleu"].values())
 
 
 def test_a_clear_difference_is_one_and_chance_is_not(found) -> None:  # type: ignore[no-untyped-def]
