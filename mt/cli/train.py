@@ -183,7 +183,7 @@ def _stopped_early(trainer: Trainer) -> bool:
 
 
 def _why_ended(trainer: Trainer) -> str:
-    from mt.training.trainer import watched_metric
+    from mt.training.progress import watched_metric
     from mt.wording import counted
 
     progress, config = trainer.progress, trainer.config
@@ -342,7 +342,7 @@ def _say_ended(training: Run) -> None:
     """Says why it ended, what was best and where that is, and what it cost."""
     from mt.cli.report import log
     from mt.training.ending import best_scores
-    from mt.training.trainer import spell_scores
+    from mt.training.progress import spell_scores
     from mt.wording import counted
 
     trainer, progress = training.trainer, training.trainer.progress

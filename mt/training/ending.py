@@ -22,8 +22,8 @@ from mt.storage.record import read_metrics
 from mt.training.averaging import Weights, average_of
 from mt.training.hparams import FINAL
 from mt.training.metrics import MetricsLog
+from mt.training.progress import spell_scores, watched_metric
 from mt.training.run import Run
-from mt.training.trainer import spell_scores, watched_metric
 
 log = logging.getLogger("mt")
 

@@ -26,8 +26,9 @@ from mt.storage.checkpoint import (
 from mt.storage.model_folder import WEIGHTS, ModelFolder
 from mt.text.tokenizer import Tokenizer
 from mt.training.optimizer import load_optimizer, optimizer_tensors
+from mt.training.progress import Progress, watched_metric
 from mt.training.saving import Saver
-from mt.training.trainer import Progress, Trainer, watched_metric
+from mt.training.trainer import Trainer
 
 log = logging.getLogger("mt")
 

@@ -38,6 +38,7 @@ from mt.training.hparams import hyper_parameters
 from mt.training.init_from import init_from
 from mt.training.lexicon import start_from_lexicon
 from mt.training.metrics import MetricsLog
+from mt.training.progress import Progress, watched_metric
 from mt.training.resume import (
     MAY_CHANGE,
     check_same_config,
@@ -49,7 +50,7 @@ from mt.training.resume import (
 )
 from mt.training.samples import Samples
 from mt.training.saving import Saver
-from mt.training.trainer import Progress, Scored, Trainer, watched_metric
+from mt.training.trainer import Scored, Trainer
 
 log = logging.getLogger("mt")
 

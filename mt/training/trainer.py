@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -27,6 +26,7 @@ from mt.training.averaging import MovingAverage, Weights, swapped_in
 from mt.training.clock import Clock, peak_memory
 from mt.training.metrics import MetricsLog
 from mt.training.optimizer import build_optimizer
+from mt.training.progress import Progress, spell_scores
 from mt.training.run_time import Outlook, RunTime
 from mt.training.saving import Saver
 from mt.training.schedule import learning_rate
@@ -35,29 +35,6 @@ from mt.training.step import StepResult, train_step
 
 log = logging.getLogger("mt")
 SKIPS_IN_A_ROW = 3  # updates that are not finite before the run is given up
-
-
-@dataclass
-class Progress:
-    """How far a run is: all that a checkpoint remembers besides weights and moments."""
-
-    step: int = 0  # updates made
-    epoch: int = 0  # of the next update
-    step_in_epoch: int = 0  # updates made in that epoch
-    best: float | None = None  # best value of the watched metric, and the step it was seen at
-    best_step: int | None = None
-    stale: int = 0  # validations since then
-    skipped: int = 0  # updates not made because the gradient was not finite
-    loss_sum: float = 0.0  # nats and tokens since the last point of the curve
-    loss_tokens: int = 0
-    places: int = 0
-    real_places: int = 0
-    scores: dict[str, float] = field(default_factory=dict)  # of the last validation
-    validated_step: int | None = None  # when that was
-    seconds: float = 0.0  # of wall-clock time, of all starts of the run
-    prepared: float = 0.0  # of them before the first step
-    took: dict[str, float] = field(default_factory=dict)  # the last "validating" and "saving"
-    minutes_up: float | None = None  # the training.minutes that were over at the last step
 
 
 class Place(NamedTuple):
@@ -437,7 +414,7 @@ class Trainer:
                 self.metrics.samples(step, samples)
             self.metrics.flush()
         self.progress.scores, self.progress.validated_step = scores, step
-        best = self._note_best(scores)
+        best = self.progress.note(scores, self.config)
         log.info(
             "step %s: valid %s%s%s",
             f"{step:,}", spell_scores(scores),
@@ -445,19 +422,6 @@ class Trainer:
             "   (best so far)" if best else "",
         )  # fmt: skip
         return best
-
-    def _note_best(self, scores: Mapping[str, float]) -> bool:
-        stopping, progress = self.settings.early_stopping, self.progress
-        value = scores[watched_metric(self.config)]
-        # Of a loss less is better, of the others more.
-        gain = None if progress.best is None else value - progress.best
-        if gain is not None and watched_metric(self.config) == "loss":
-            gain = -gain
-        if gain is None or gain > (stopping.min_delta if stopping else 0.0):
-            progress.best, progress.best_step, progress.stale = value, progress.step, 0
-            return True
-        progress.stale += 1
-        return False
 
     def _save(self, best: bool) -> None:
         with self._clock.spent("saving"):
@@ -484,16 +448,3 @@ def total_steps(config: Config, steps_per_epoch: int) -> float:
     if config.training.max_epochs is not None:
         limits.append(config.training.max_epochs * steps_per_epoch)
     return min((limit for limit in limits if limit is not None), default=math.inf)
-
-
-def watched_metric(config: Config) -> str:
-    """The validation metric that says which checkpoint is the best."""
-    stopping = config.training.early_stopping
-    return stopping.metric if stopping else "loss"
-
-
-def spell_scores(scores: Mapping[str, float]) -> str:
-    """Validation scores as a person reads them."""
-    shown = {"loss": "{:.3f}", "ppl": "{:.2f}", "bleu": "{:.2f}", "chrf": "{:.2f}"}
-    names = {"bleu": "BLEU", "chrf": "chrF"}
-    return "   ".join(f"{names.get(n, n)} {shown[n].format(v)}" for n, v in scores.items())
