@@ -318,6 +318,27 @@ def test_an_answer_to_what_was_typed_before_is_dropped(browser: Any, toy: Served
     assert page.problems() == []
 
 
+def test_of_several_models_the_chosen_one_translates(browser: Any, toy: ServedModel) -> None:
+    swapped = toy.translator.with_search(toy.translator.search)
+    swapped.src, swapped.tgt = swapped.tgt, swapped.src
+    page = Page(browser)
+    with served([toy, ServedModel("back", "torch", swapped)]) as client:
+        page.open(client)
+        assert page.texts("#pair option") == ["English → Italian", "Italian → English"]
+        page.write(CAT)
+        page.until(lambda: page.translation == SENTENCES[CAT])
+        page.js("document.getElementById('pair').focus()")
+        page.find("#pair").send_keys("I")  # a select goes to the option that begins so
+        back = client.translate(CAT, source="it", target="en").json["translatedText"]
+        assert back != SENTENCES[CAT]
+        page.until(lambda: page.translation == back)
+        assert [page.find(f"#{side}-name").text for side in ("source", "target")] == [
+            "Italian", "English"
+        ]  # fmt: skip
+        assert page.js("return document.getElementById('translation').lang") == "en"
+    assert page.problems() == []
+
+
 def test_errors_are_told_and_a_key_is_asked_for(browser: Any, toy: ServedModel) -> None:
     page = Page(browser)
     with served([toy], Settings(keys=("secret",))) as client:
