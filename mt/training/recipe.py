@@ -122,9 +122,8 @@ def choose(facts: Facts) -> Choice:
     passes = min(MOST_PASSES, tokens / a_pass)
     budget = _at(BATCH_TOKENS["gpu" if facts.gpu else "cpu"], pairs)
     steps = max(1, round(passes * max(a_pass / (budget * FILLED), 1.0)))
-    validation = _validation(
-        facts, size, pieces, steps, min(left, left * MOST_PASSES * a_pass / tokens)
-    )
+    used = min(left, left * MOST_PASSES * a_pass / tokens)
+    validation = _validation(facts, size, pieces, steps, used, held["valid_size"])
     config: dict[str, Any] = {
         "name": facts.name,
         "data": {**facts.data, **held, "max_length": _max_length(facts, budget)},
@@ -207,9 +206,9 @@ def _max_length(facts: Facts, budget: int) -> int:
 
 
 def _validation(
-    facts: Facts, size: Size, pieces: int, steps: int, seconds: float
+    facts: Facts, size: Size, pieces: int, steps: int, seconds: float, pairs: int
 ) -> dict[str, Any]:
-    """How often to validate and on how many sentences, so that it takes a small share of time."""
+    """How often to validate, on how many of the pairs, so that it takes a small share of time."""
     times = min(_at(VALIDATIONS, seconds / 60), steps)
     every = f"{math.ceil(steps / times)} steps"
     a_sentence = facts.tgt.pieces * BEAM_SIZE * flops_a_token(size, pieces) / 3
@@ -218,7 +217,7 @@ def _validation(
     return {
         "validate_every": every,
         "save_every": every,
-        "bleu_samples": samples if samples >= FEWEST_BLEU_SAMPLES else 0,
+        "bleu_samples": min(samples, pairs) if samples >= FEWEST_BLEU_SAMPLES else 0,
     }
 
 

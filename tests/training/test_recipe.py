@@ -128,6 +128,12 @@ def test_a_short_time_has_few_sentences_to_translate_or_none() -> None:
     assert samples[-1] == 200
 
 
+def test_no_more_sentences_are_translated_than_are_held_out() -> None:
+    for pairs in (100, 400, 26_000):
+        config, _ = choose(facts(pairs, minutes=60))
+        assert config.training.bleu_samples == min(200, config.data.valid_size) > 0
+
+
 def test_text_without_spaces_has_more_pieces() -> None:
     one, other = (choose(facts(src=EN, tgt=side)).config for side in (IT, JA))
     assert other.tokenizer.vocab_size == 2 * one.tokenizer.vocab_size
