@@ -149,8 +149,8 @@ def test_the_batch_size_changes_nothing(trained: Path, mt: Mt) -> None:
 def test_twenty_calls_give_one_answer(trained: Path, mt: Mt) -> None:
     """A model that was trained with much dropout: none of it is left when translating."""
     config = Path("weights/toy/config.yaml")
-    config.write_text(config.read_text().replace("  dropout: 0.0", "  dropout: 0.9"))
-    assert "\n  dropout: 0.9" in config.read_text()
+    config.write_text(config.read_text().replace("\n  dropout: 0\n", "\n  dropout: 0.9\n"))
+    assert "\n  dropout: 0.9\n" in config.read_text()
     assert {mt("translate", CAT).out for _ in range(20)} == {CAT_IT + "\n"}
 
 
