@@ -26,8 +26,8 @@ class DecodingConfig(Section):
     patience: float = Field(
         default=2.0,
         ge=1,
-        description="a beam is done with a sentence when so many times `beam_size` hypotheses of "
-        "it have ended (Kasai et al. 2022)",
+        description="a beam is done with a sentence when no open hypothesis can win, or so many "
+        "times `beam_size` have ended (Kasai et al. 2022); with 1000 the former alone counts",
     )
     max_length_ratio: float = Field(
         default=2.0,
