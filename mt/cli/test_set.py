@@ -28,7 +28,9 @@ def add_test_set_options(parser: argparse.ArgumentParser) -> None:
         help="their references, line for line; again for more references of each",
     )
     group.add_argument(
-        "--documents", metavar="FILE", help="the document of each sentence, a name a line"
+        "--documents",
+        metavar="FILE",
+        help="the document of each sentence, a name a line (default: as data.group_by has it)",
     )
     group.add_argument(
         "--pair",

@@ -80,9 +80,18 @@ def split_of(corpus: Corpus, folder: ModelFolder, split: str | None) -> TestSet:
 
 
 def first_of(corpus: Corpus, split: str, count: int) -> TestSet:
-    """The first sentences of a split, which training validates on too."""
+    """The first sentences of a split, which training validates on too.
+
+    Where data.group_by names documents, a sentence without one is its own.
+    """
     rows = corpus.splits[split][: min(count, len(corpus.splits[split]))]
-    return TestSet(split, rows["src"], rows["ref"])
+    documents = rows["document"]
+    if any(name is not None for name in documents):
+        places = zip(documents, rows["file"], rows["row"], strict=True)
+        documents = [name or f"file {file + 1}, row {row}" for name, file, row in places]
+    else:
+        documents = []
+    return TestSet(split, rows["src"], rows["ref"], documents=documents)
 
 
 def check_same_split(corpus: Corpus, folder: ModelFolder) -> None:

@@ -30,7 +30,7 @@ from mt.text.staging import ROLES, Staging, file_reports
 from mt.wording import counted
 
 log = logging.getLogger("mt")
-VERSION = 1  # of what is written to the cache; a new one leaves the old folders unused
+VERSION = 2  # of what is written to the cache; a new one leaves the old folders unused
 REPORT = "report.json"
 # Settings that do not change which pairs there are.
 NOT_CONTENT = {"source", "train", "valid", "test", "max_length", "subset", "revision"}
@@ -41,7 +41,8 @@ class Corpus:
     """The splits "train", "valid" and "test", each perhaps empty, and how they came about.
 
     Columns: `src` and `tgt`, normalised; `row`, from 1, in the file with the index `file` of
-    `report.files`; in valid and test also `ref`, the target text exactly as it stood there.
+    `report.files`; in valid and test also `ref`, the target text exactly as it stood there, and
+    `document`, what `data.group_by` says of it, or null.
     """
 
     splits: dict[str, datasets.Dataset]

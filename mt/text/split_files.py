@@ -22,7 +22,7 @@ TRAIN_SCHEMA = pa.schema(
     [("src", pa.string()), ("tgt", pa.string()), ("row", pa.int64()), ("file", pa.int32())]
 )
 PIECE_ROWS = 1 << 16
-HELD_OUT_SCHEMA = TRAIN_SCHEMA.append(pa.field("ref", pa.string()))
+HELD_OUT_SCHEMA = pa.schema([*TRAIN_SCHEMA, ("ref", pa.string()), ("document", pa.string())])
 
 
 class _File:

@@ -33,6 +33,7 @@ SCHEMA = pa.schema(
         ("row", pa.int64()),
         ("file", pa.int32()),
         ("hash", pa.uint64()),  # of the pair
+        ("document", pa.string()),  # null where no column of the file names it
     ]
 )
 
@@ -95,7 +96,8 @@ class Staging:
         self.targets.add(key=tgt, index=index)
         if self.groups is not self.sources:
             self.groups.add(key=kept.group_hashes(near), index=index)
-        columns = [kept.src, kept.tgt, kept.ref, kept.row, [number] * count, pair]
+        documents = kept.group or [None] * count
+        columns = [kept.src, kept.tgt, kept.ref, kept.row, [number] * count, pair, documents]
         return pa.record_batch(
             [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
         )

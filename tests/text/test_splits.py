@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mt.config import DataConfig
 from mt.errors import UserError
+from mt.evaluation.evaluate import first_of
 from mt.text.buckets import Buckets
 from mt.text.corpus import Corpus, load_corpus
 from mt.text.hashing import hash_pairs, hash_texts, near_keys
@@ -254,6 +255,10 @@ def test_documents_stay_whole(tmp_path: Path) -> None:
     of_row = {n + 1: book for n, book in enumerate(books)}
     parts = [{of_row[row] for row in split["row"]} for split in found.splits.values()]
     assert [len(part) for part in parts] == [14, 4, 2]
+    for split in ("valid", "test"):  # and are scored as such
+        documents = [of_row[row] for row in found.splits[split]["row"]]
+        assert first_of(found, split, 1000).documents == documents
+    assert not first_of(load(tmp_path, PAIRS, valid_size=0.2), "valid", 1000).documents
     assert not parts[0] & parts[1]
     assert not parts[0] & parts[2]
     assert not parts[1] & parts[2]
