@@ -159,6 +159,10 @@ def load_translator(arguments: argparse.Namespace) -> Translator:
     engine, folder = find_engine(arguments)
     config = folder.read_config() if engine == "torch" else folder.settings()
     src, tgt = folder.tokenizers(config)
+    if engine == "torch":
+        from mt.model.quick_torch import import_torch
+
+        import_torch()
     loaded = load_engine(engine, folder, config, src, tgt, place.device(engine, arguments.device))
     wanted = {name for name in ("json", "scores", "alignments") if getattr(arguments, name, False)}
     search = replace(
