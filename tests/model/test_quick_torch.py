@@ -12,7 +12,7 @@ with torch.inference_mode():
     y = layer(torch.randn(3, 5, 32), torch.randn(3, 7, 32))
 print(y.double().sum().item().hex(), y.argmax(-1).tolist())
 """
-# An operator whose shape on the meta device is told by the part that was left out, and nowhere else.
+# An operator whose shape without data is told by the part that was left out, and nowhere else.
 NO_DATA = """
 import torch
 x = torch.empty(3, 4, 5, device="meta")
