@@ -14,12 +14,14 @@ from torch import Tensor
 from mt.data.ragged import Ids
 from mt.decoding.engine import Search
 from mt.decoding.finished import tolerance
+from mt.model.quick_torch import complete_torch
 
 
 class Sampler:
     """One generator a hypothesis, seeded by (seed, ids of the source, which of its samples)."""
 
     def __init__(self, search: Search, sources: Sequence[Ids]) -> None:
+        complete_torch()
         self.search = search
         self.tolerance = tolerance(0) / search.temperature  # of what is compared to draw
         self.generators = [
