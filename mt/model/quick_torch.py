@@ -1,7 +1,7 @@
 """torch for a command that only computes, imported in three quarters of the time it takes.
 
-What it leaves out teaches every operator, in Python, the shape of its result without data: compilers
-and tensors on the "meta" device ask for that, and torch.Generator for a part of it.
+What it leaves out teaches every operator, in Python, the shape of its result without data:
+compilers and tensors on the "meta" device ask for that, and torch.Generator for a part of it.
 """
 
 from __future__ import annotations

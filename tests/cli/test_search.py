@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +52,14 @@ def test_samples_come_again_with_their_seed_and_only_then(trained: Path, mt: Mt)
     assert len({drawn(seed) for seed in range(5)}) > 1
     cold = ("translate", "--sample", "--top-k", "1", "--top-p", "0.5", *SENTENCES)
     assert mt(*cold).out == WHOLE
+
+
+def test_a_process_of_its_own_draws_the_same(trained: Path, mt: Mt) -> None:
+    """Its torch is imported without a part that drawing numbers needs."""
+    words = ["translate", "--sample", "--temperature", "3", "--seed", "4", CAT]
+    command = [sys.executable, "-m", "mt", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, mt(*words).out), done.stderr
 
 
 def test_a_sample_has_no_beam_whatever_the_config_says(trained: Path, mt: Mt) -> None:
